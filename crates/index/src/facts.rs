@@ -5,6 +5,7 @@ mod derived;
 mod money;
 mod offer;
 mod times;
+mod truth;
 mod work;
 
 use std::collections::HashSet;
@@ -46,43 +47,20 @@ const NO_FACTS: &[&str] = &[
     SECTION,
     HAS_VARIANT,
 ];
-/// Texts that say yes, and that say no, in lower case: sites write their truths in their own language.
-const YES: [&str; 14] = [
-    "yes",
-    "true",
-    "ja",
-    "oui",
-    "sí",
-    "included",
-    "inklusive",
-    "enthalten",
-    "inclus",
-    "incluse",
-    "incluido",
-    "incluida",
-    "incluidos",
-    "incluidas",
-];
-const NO: [&str; 14] = [
-    "no",
-    "false",
-    "nein",
-    "non",
-    "nee",
-    "not included",
-    "nicht inklusive",
-    "nicht enthalten",
-    "non inclus",
-    "non incluse",
-    "no incluido",
-    "no incluida",
-    "no incluidos",
-    "no incluidas",
-];
 /// What lists of a site's own properties are called.
 const OWN_LISTS: [&str; 2] = ["additionalProperty.", "amenityFeature."];
-/// What the names of properties contain whose values are codes: `no` is Norwegian, and Norway.
-const CODES: [&str; 3] = ["language", "country", "code"];
+/// Texts that say that something takes no time, in lower case.
+const AT_ONCE: [&str; 9] = [
+    "immediately",
+    "immediate",
+    "sofort",
+    "ab sofort",
+    "sofort lieferbar",
+    "immédiate",
+    "immédiatement",
+    "inmediata",
+    "entrega inmediata",
+];
 /// Bytes of the longest unit of a site's own.
 const OWN_UNIT_BYTES_MAX: usize = 8;
 /// Whole numbers of a range that are facts, each of them.
@@ -244,14 +222,14 @@ impl Walk<'_> {
 
     /// A value beside its unit, as `weight.gram`.
     fn measure(&mut self, fields: &Map<String, Value>) {
-        let written = ["unitCode", "unitText"].iter().find_map(|key| unit::unit(fields.get(*key)?.as_str()?));
+        let Some(number) = fields.get("value").and_then(number_of) else { return };
+        let written =
+            ["unitCode", "unitText"].iter().find_map(|key| unit::in_base(fields.get(*key)?.as_str()?, number));
         let is_paid = MONEY.iter().any(|path| self.path.starts_with(path));
-        let written = written.filter(|(dimension, _)| !(is_paid && *dimension == unit::Dimension::Time));
-        let number = fields.get("value").and_then(number_of);
-        match (written, number) {
-            (Some((dimension, factor)), Some(number)) => self.in_unit(dimension, number * factor),
+        match written.filter(|(dimension, _)| !(is_paid && *dimension == unit::Dimension::Time)) {
+            Some((dimension, number)) => self.in_unit(dimension, number),
             // A unit of this site's own: "Wh".
-            (None, Some(number)) => {
+            None => {
                 let unit = ["unitText", "unitCode"].iter().find_map(|key| fields.get(*key)?.as_str()).map(str::trim);
                 let is_word = |unit: &&str| unit.len() <= OWN_UNIT_BYTES_MAX && unit.chars().all(char::is_alphabetic);
                 let is_own = self.is_own();
@@ -259,7 +237,6 @@ impl Walk<'_> {
                     self.beside(unit, number);
                 }
             }
-            _ => {}
         }
     }
 
@@ -375,11 +352,15 @@ impl Walk<'_> {
     fn text(&mut self, text: &str) {
         let text = text.trim();
         let text = ENUMERATIONS.iter().find_map(|start| text.strip_prefix(start)).unwrap_or(text);
-        let text = truth(&self.path, text).unwrap_or(text);
+        let text = truth::whole(&self.path, text).unwrap_or(text);
         let number = measure::quantity(&self.path, text);
         match self.path.ends_with("@type") {
             true => self.leaf(Some(type_name(text)), None),
             false => {
+                // "Yes, at 12 euros a night" says yes, too.
+                if let Some(said) = truth::beginning(text).filter(|_| truth::may_say(&self.path)) {
+                    self.leaf(Some(said), None);
+                }
                 self.leaf(Some(text), number);
                 address::names(&self.path, text).iter().for_each(|name| self.leaf(Some(name), None));
             }
@@ -387,7 +368,11 @@ impl Walk<'_> {
         if number.is_some() {
             return;
         }
-        if let Some((dimension, number)) = unit::measured(text) {
+        if AT_ONCE.iter().any(|word| word.len() == text.len() && text.to_lowercase() == **word) {
+            self.in_unit(unit::Dimension::Duration, 0.0);
+        } else if let Some((dimension, number)) = unit::measured(text) {
+            self.in_unit(dimension, number);
+        } else if let Some((dimension, number)) = unit::longest_side(text) {
             self.in_unit(dimension, number);
         } else if let Some((number, unit)) = in_own_unit(text).filter(|_| self.is_own()) {
             self.beside(unit, number);
@@ -455,19 +440,6 @@ fn number_of(value: &Value) -> Option<f64> {
         Value::String(text) => measure::quantity("value", text),
         _ => value.as_f64(),
     }
-}
-
-/// The truth that a text says which is no more than yes or no: `true`, `false`.
-fn truth(path: &str, text: &str) -> Option<&'static str> {
-    let said = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
-    let truth = match () {
-        () if said(&YES) => "true",
-        () if said(&NO) => "false",
-        () => return None,
-    };
-    let own = OWN_LISTS.iter().find_map(|list| path.strip_prefix(list)).unwrap_or(path);
-    let is_code = CODES.iter().any(|code| own.to_lowercase().contains(code));
-    (!own.contains('.') && !is_code).then_some(truth)
 }
 
 #[cfg(test)]
@@ -658,5 +630,21 @@ mod tests {
         assert_eq!(facts(deep(PATH_LEVELS_MAX + 1)).len(), 0);
         assert_eq!(facts(json!({"p".repeat(PATH_BYTES_MAX - 1): 1})).len(), 1);
         assert_eq!(facts(json!({"p".repeat(PATH_BYTES_MAX): 1})).len(), 0);
+    }
+
+    #[test]
+    fn texts_say_yes_and_more_no_time_at_all_and_how_long_a_thing_is() {
+        let item = json!({"petsAllowed": "oui, 12 € par nuit", "additionalProperty": [
+            {"name": "Cita previa", "value": "no hace falta"}, {"name": "Lieferzeit", "value": "sofort lieferbar"},
+            {"name": "Size", "value": "60 x 50 x 165 cm"}, {"name": "Heat", "value": 212, "unitCode": "FAH"}]});
+        let facts = facts(item);
+        let said =
+            |path: &str, text: &str| facts.iter().any(|(of, said, _)| of == path && said.as_deref() == Some(text));
+        assert!(said("petsAllowed", "true") && said("petsAllowed", "oui, 12 € par nuit"));
+        assert!(said("additionalProperty.Cita previa", "false"));
+        let number = |path: &str| facts.iter().find(|(of, ..)| of == path).and_then(|(.., number)| *number);
+        assert_eq!(number("additionalProperty.Lieferzeit.day"), Some(0.0));
+        assert_eq!(number("additionalProperty.Size.metre").map(|metres| (metres * 100.0).round()), Some(165.0));
+        assert_eq!(number("additionalProperty.Heat.celsius").map(f64::round), Some(100.0));
     }
 }

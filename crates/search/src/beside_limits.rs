@@ -3,8 +3,8 @@
 //! understood, and what keeps every limit is given without them.
 
 use forecourt_index::{Error, Hit, Library, Query};
-use forecourt_understanding::{Filter, OPENING_TIMES, PartRole, ReadPart};
-use forecourt_vocabulary::{ItemValue, LANGUAGES, folded};
+use forecourt_understanding::{Filter, OFFERED, OPENING_TIMES, PLACE_PATHS, PartRole, ReadPart, Test};
+use forecourt_vocabulary::{ItemValue, LANGUAGES, compared, folded};
 
 use super::boost;
 use super::phrases::content_words;
@@ -183,7 +183,77 @@ fn only_describe(library: &Library, asked: &SearchRequest) -> bool {
     }
     // A Japanese course is none of those here where nothing is Japanese; a word that nobody knows is told.
     let is_open = |word: &&str| library.knows_word(word) || !has_meaning(library, word);
-    asked.filters.iter().any(says_what) && described(asked).iter().all(is_open)
+    if asks_who(text) && content_words(text).all(|word| is_open(&word)) {
+        return true;
+    }
+    // Nothing for toddlers is no e-book for whomever.
+    if content_words(text).any(|word| is_of_age(library, word)) {
+        return false;
+    }
+    is_named(asked) || (asked.filters.iter().any(says_what) && described(asked).iter().all(is_open))
+}
+
+/// Whether a word is of people of some age, in whichever form.
+fn is_of_age(library: &Library, word: &str) -> bool {
+    let is_named = |value: &ItemValue, code: &str| {
+        let word = compared(word, code);
+        value.names(code).iter().any(|name| compared(name, code) == word)
+    };
+    let mut aged = library.vocabulary().values().iter().filter(|value| value.ages.is_some());
+    aged.any(|value| LANGUAGES.iter().any(|code| is_named(value, code)))
+}
+
+/// Words that ask for somebody or for a place, and for no thing.
+const WHO: &[&str] = &["who", "wer", "qui", "quién", "quiénes", "quien", "where", "wo", "où", "dónde", "donde"];
+
+/// Whether a text asks who or where: of the words behind that, none has to be what an item is.
+fn asks_who(text: &str) -> bool {
+    text.split_whitespace().map(bare).next().is_some_and(|first| WHO.contains(&first.to_lowercase().as_str()))
+}
+
+/// Whether limits say all of what is asked for, up to the first word that leads on: the "paperbacks" of "paperbacks that I
+/// can borrow". What stands behind describes it, and decides nothing where items don't speak of it.
+pub(super) fn is_named(asked: &SearchRequest) -> bool {
+    let reading = &asked.reading;
+    let says = |part: &ReadPart| reading.words(part).is_some_and(|words| content_words(words).next().is_some());
+    let parts = reading.parts().skip_while(|part| match part.role {
+        PartRole::Filler | PartRole::Count(_) | PartRole::Order(_) => true,
+        PartRole::Subject => !says(part),
+        _ => false,
+    });
+    let mut end: Option<usize> = None;
+    let named = parts.take_while(|part| {
+        let is_behind_mark = end.is_some_and(|end| has_mark(reading.text(), end..part.bytes.start));
+        end = Some(part.bytes.end);
+        !is_behind_mark && !ends_name(asked, part)
+    });
+    let named: Vec<&ReadPart> = named.collect();
+    let is_limit = |part: &&ReadPart| match part.role {
+        PartRole::Subject => !says(part),
+        _ => true,
+    };
+    let says_thing =
+        |part: &&ReadPart| asked.filters.iter().any(|filter| part.role.says(&filter.words) && is_value(filter));
+    named.iter().all(is_limit) && named.iter().any(says_thing)
+}
+
+/// Marks at which what is asked for ends.
+const MARKS: [char; 5] = [',', ';', ':', '(', '–'];
+
+fn has_mark(text: &str, between: std::ops::Range<usize>) -> bool {
+    text.get(between).is_some_and(|gap| gap.contains(MARKS))
+}
+
+/// Whether a limit is one of a value that things have, and not of whether, where, when or for how much.
+fn is_value(filter: &Filter) -> bool {
+    let is_text = |one: &Filter| match &one.test {
+        Test::Is(value) => value != "false",
+        Test::OneOf(_) | Test::IsOneOf { .. } => true,
+        _ => false,
+    };
+    let is_of_thing =
+        |field: &String| !PLACE_PATHS.contains(&field.as_str()) && field != OFFERED && !field.contains("availability");
+    filter.alternatives().iter().all(|one| is_text(one) && one.fields.iter().all(is_of_thing))
 }
 
 /// Words for whatever the limits name, in lower case: the set of "a set by Kronos".
@@ -318,15 +388,20 @@ const JOINS: &[&str] = &["of", "de", "d", "du", "des", "del"];
 /// concerts for two".
 fn described(asked: &SearchRequest) -> Vec<&str> {
     let reading = &asked.reading;
-    let joins = |part: &ReadPart| reading.words(part).is_some_and(|word| JOINS.contains(&word));
-    let ends = |part: &ReadPart| match part.role {
-        PartRole::NotUnderstood => true,
-        PartRole::Filler => !joins(part),
-        _ => false,
-    };
-    let before = reading.parts().skip_while(|part| part.role == PartRole::Filler).take_while(|part| !ends(part));
+    let parts = reading.parts().skip_while(|part| part.role == PartRole::Filler);
+    let before = parts.take_while(|part| !ends_name(asked, part));
     let parts = before.filter(|part| part.role == PartRole::Subject);
     parts.filter_map(|part| reading.words(part)).flat_map(content_words).collect()
+}
+
+/// Whether the name of what is asked for ends at a part of the newest turn: a word that leads on, and joins nothing to it.
+fn ends_name(asked: &SearchRequest, part: &ReadPart) -> bool {
+    let joins = || asked.reading.words(part).is_some_and(|word| JOINS.contains(&word));
+    match part.role {
+        PartRole::NotUnderstood => true,
+        PartRole::Filler => !joins(),
+        _ => false,
+    }
 }
 
 fn bare(word: &str) -> &str {

@@ -102,7 +102,9 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     let is_pinned = asked.adjustments.iter().any(|rule| rule.effect == Effect::Pin { even_alone: true });
     let is_first = asked.offset == 0 && !is_pinned;
     // A rocking chair under 100 is no other chair under 100.
-    let is_otherwise = is_first && !found.applied.is_empty() && is_of_other_kinds(library, &asked.text, &hits)?;
+    let is_named = beside_limits::is_named(asked);
+    let is_otherwise =
+        is_first && !is_named && !found.applied.is_empty() && is_of_other_kinds(library, &asked.text, &hits)?;
     if is_otherwise {
         hits.clear();
     }
@@ -126,7 +128,7 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     {
         return Ok(SearchResults { is_off_topic: true, ..found });
     }
-    let is_near = asked.offset == 0 && kind_named::is_of_another_kind(library, &query, &hits)?;
+    let is_near = asked.offset == 0 && !is_named && kind_named::is_of_another_kind(library, &query, &hits)?;
     let near = is_near.then(|| std::mem::take(&mut hits).into_iter().next()).flatten();
     if is_first && hits.is_empty() && near.is_none() {
         hits.extend(place_asked_of(library, asked, &query, &mut found)?);

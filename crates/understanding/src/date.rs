@@ -18,6 +18,9 @@ use crate::quantity::within;
 use crate::reader::Reader;
 use crate::{date_ends, months, weekly};
 
+/// How the names of dates end on which something was made, and on none of which anybody can have it.
+const PUBLISHED: [&str; 4] = ["datePublished", "dateCreated", "copyrightYear", "productionDate"];
+
 /// The dates that a question is limited to here.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let (limit, tokens) = either(reader, limit(reader, at, floor)?);
@@ -26,6 +29,14 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     let is_event = EVENT_DAYS.iter().all(|path| reader.aids.known.has_number(path));
     if !is_event && tokens.clone().any(|at| reader.longest(at, is_now).is_some()) {
         return None;
+    }
+    // Who wants to have a book today asks for none that was published today.
+    let is_today = |meaning: &PhraseMeaning| (*meaning == PhraseMeaning::Relative(RelativeDate::Today)).then_some(());
+    let says_today = tokens.clone().any(|at| reader.longest(at, is_today).is_some_and(|((), end)| end == tokens.end));
+    let is_published = tokens.clone().any(|at| reader.class(at, WordClass::Made).is_some());
+    let of_path = reader.path(Quantity::Date).unwrap_or_default();
+    if says_today && !is_event && !is_published && PUBLISHED.iter().any(|path| of_path.ends_with(path)) {
+        return (!reader.is_name()).then(|| UnderstoodPart::new(tokens, FoundMeaning::NotUnderstood));
     }
     // A film `set in the 80s` is not one of the 80s; a concert takes place then.
     let is_story = tokens.start.checked_sub(1).is_some_and(|before| reader.is_single(before, WordClass::Story));

@@ -43,7 +43,7 @@ pub(crate) struct Draft<'k> {
     other_orders: Vec<SortOrder>,
     /// What a thing has or serves: where nothing states it beside the other limits, its words may say it.
     features: Vec<Wish>,
-    /// Limits of dates, each with the same of when something is open.
+    /// Limits of dates, each with what they may mean where nothing keeps them: what is open then, or any week.
     openings: Vec<(Vec<Filter>, Filter)>,
     /// What was understood so far.
     taken: Vec<ReadPart>,
@@ -71,10 +71,9 @@ impl<'k> Draft<'k> {
             {
                 features.push(Wish { bytes: bytes.clone(), filters: filters.clone(), keeps_words });
             }
-            if let FoundMeaning::Limits(Rank::Quantity(Quantity::Date), filters) = &meaning
-                && let Some(open) = weekly::open_then(reader, &tokens, filters)
-            {
-                openings.push((filters.clone(), open));
+            if let FoundMeaning::Limits(Rank::Quantity(Quantity::Date), filters) = &meaning {
+                let others = [weekly::open_then(reader, &tokens, filters), weekly::in_any_week(reader, &tokens)];
+                openings.extend(others.into_iter().flatten().map(|other| (filters.clone(), other)));
             }
             if let Some(role) = parts.take(meaning, reader, &tokens, &limited) {
                 if !keeps_words {
@@ -232,7 +231,8 @@ impl<'k> Draft<'k> {
         self.out.order = Some(chosen);
     }
 
-    /// Where nothing of what is asked for takes place then, what of it is open then: coffee on a Monday.
+    /// Where nothing of what is asked for takes place then, what of it is open then: coffee on a Monday; else what takes place
+    /// on such a day of another week.
     fn open_instead(&mut self) {
         for (dated, open) in std::mem::take(&mut self.openings) {
             let is_there = dated.iter().all(|filter| self.out.filters.contains(filter));
@@ -241,7 +241,9 @@ impl<'k> Draft<'k> {
             }
             let others = self.out.filters.iter().filter(|filter| !dated.contains(filter));
             let with: Vec<Filter> = others.cloned().chain([open.clone()]).collect();
-            if self.known.finds(&self.out.text, &with) {
+            // Words that nothing has beside the limits say nothing of the day.
+            let is_by_limits = || !self.known.finds("", &self.out.filters) && self.known.finds("", &with);
+            if self.known.finds(&self.out.text, &with) || is_by_limits() {
                 let is_it = |part: &&mut ReadPart| dated.iter().any(|filter| part.role.says(&filter.words));
                 let role = PartRole::Limit(vec![open.words.clone()]);
                 self.taken.iter_mut().filter(is_it).for_each(|part| part.role = role.clone());

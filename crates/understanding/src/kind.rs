@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use forecourt_vocabulary::{ItemKind, folded};
+use forecourt_vocabulary::{ItemKind, Synonym, folded};
 use regex::Regex;
 
 use crate::draft::Draft;
@@ -15,7 +15,7 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"[\p{L}&]{1,30}"));
 /// What may stand behind a word that is a kind in the singular.
 static LEADS_ON: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"^(?:\s+(?:has|have|is|are|hat|haben|ist|sind|est|sont|ont|es|son|está|están|abre|abren|from|for|about|with|without|by|of|in|near|at|under|that|which|where|mit|wo|où|donde|ohne|in|ab|bis|unter|für|zur|zum|avec|sans|à|au|pour|en|de|dans|con|sin|para|por)\b|\s*[,?!.]|\s*$)",
+        r"^(?:\s+(?:has|have|is|are|hat|haben|ist|sind|est|sont|ont|es|son|está|están|abre|abren|from|for|about|with|without|by|of|in|near|at|under|that|which|where|mit|wo|où|donde|ohne|in|im|am|vom|bei|beim|ab|bis|unter|für|zur|zum|avec|sans|à|au|pour|en|de|dans|con|sin|para|por)\b|\s*[,?!.]|\s*$)",
     )
 });
 /// The type of what says when something comes back: among the types of a kind, what has one is of it.
@@ -98,8 +98,7 @@ fn compounded(draft: &Draft<'_>, words: &[Range<usize>]) -> Option<(Range<usize>
             let is_german = |known: &ItemKind| known.names(GERMAN).contains(&end);
             draft.vocabulary().kind_named(&end).filter(|known| is_german(known))?;
             let filter = kind(draft, &end)?;
-            let with: Vec<Filter> = draft.out.filters.iter().chain([&filter]).cloned().collect();
-            draft.known.finds("", &with).then_some((word.start + at..word.end, filter))
+            Some((word.start + at..word.end, filter))
         })
     };
     words.iter().find_map(ends)
@@ -112,7 +111,10 @@ fn is_known_otherwise(draft: &Draft<'_>, word: &str) -> bool {
     let has = |phrase: &str| {
         phrase.split(' ').all(|word| draft.known.has_written(word)) && draft.known.finds(phrase, &draft.out.filters)
     };
-    subjects.iter().flat_map(|subject| &subject.synonyms).any(|synonym| has(&synonym.parts.join(" ")))
+    // Its own two words are no other name.
+    let is_other = |synonym: &&Synonym| synonym.parts.concat() != folded;
+    let others = subjects.iter().flat_map(|subject| &subject.synonyms).filter(is_other);
+    others.into_iter().any(|synonym| has(&synonym.parts.join(" ")))
 }
 
 /// The language that makes one word of two.

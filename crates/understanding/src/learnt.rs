@@ -1,6 +1,7 @@
 //! What the items of an index state of themselves, learnt from them: their properties, and the words by which
 //! questions name these and their values. Nothing here knows of any trade.
 
+mod kin;
 mod known;
 mod learning;
 mod own_name;
@@ -33,6 +34,8 @@ pub struct LearntProperties {
     phrases: [HashMap<String, Vec<LearntMeaning>>; LANGUAGES.len()],
     /// Words of the longest phrase.
     longest: usize,
+    /// By what words of one family share, the values of one word.
+    kin: HashMap<String, LearntMeaning>,
     /// The names and paths of properties that name months.
     calendars: Vec<(String, String)>,
 }
@@ -58,6 +61,11 @@ impl LearntProperties {
                 meanings.push(meaning.clone());
             }
         }
+    }
+
+    /// The value that a word is of one family with: "klassisch" means "Klassik".
+    pub(crate) fn related(&self, word: &str) -> Option<&LearntMeaning> {
+        self.kin.get(&kin::shared(word)?)
     }
 
     /// The place of the property that says that an item is free of something, in whichever language that is named, and

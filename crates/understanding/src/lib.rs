@@ -84,6 +84,8 @@ mod near;
 mod offered;
 mod order;
 #[cfg(test)]
+mod other_readings;
+#[cfg(test)]
 mod paraphrases;
 mod parsed_question;
 mod paths;

@@ -2,6 +2,7 @@
 
 use forecourt_vocabulary::{PhraseMeaning, Quantity, WordClass};
 
+use crate::filter::SortOrder;
 use crate::found::{FoundMeaning, UnderstoodPart};
 use crate::learnt::LearntMeaning;
 use crate::limits::ITEMS_ASKED_MAX;
@@ -54,6 +55,15 @@ fn extreme(reader: &Reader<'_>, at: usize) -> Option<(Quantity, bool, usize)> {
 /// of a film where items have no other time.
 fn may_mean(quantity: Quantity) -> Vec<Quantity> {
     if quantity == Quantity::Time { vec![Quantity::Time, Quantity::Length] } else { vec![quantity] }
+}
+
+/// The orders by quantities that a superlative here may mean.
+pub(crate) fn by_quantities(reader: &Reader<'_>, at: usize) -> impl Iterator<Item = SortOrder> {
+    let said = extreme(reader, at).into_iter();
+    let all =
+        said.flat_map(|(quantity, descending, _)| may_mean(quantity).into_iter().map(move |one| (one, descending)));
+    all.map(|(quantity, descending)| quantity::by(reader, quantity, descending))
+        .filter(|order| !order.fields.is_empty())
 }
 
 fn superlative(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
@@ -131,6 +141,14 @@ fn describes(reader: &Reader<'_>, at: usize) -> bool {
 
 /// Whether the next words say what items are: "three soups", not "three cheese pizza".
 fn names_items(reader: &Reader<'_>, at: usize) -> bool {
+    // "Two paperbacks with few pages": what they are is a value that items state.
+    let is_value = |at: usize| {
+        let states = |meaning: &LearntMeaning| matches!(meaning, LearntMeaning::Values(..));
+        reader.learnt(at).any(|(meaning, end)| states(meaning) && reader.ends_clause(end))
+    };
+    if (at..at + DESCRIBED_MAX).take_while(|at| describes(reader, *at)).any(is_value) {
+        return true;
+    }
     // "Three vegan soups": what is said of them comes first.
     let at = (at..at + DESCRIBED_MAX).find(|at| !describes(reader, *at)).unwrap_or(at);
     let Some(token) = reader.token(at).filter(|token| token.is_word() && !token.is_joined) else { return false };

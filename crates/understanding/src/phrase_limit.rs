@@ -289,10 +289,25 @@ fn own_colour(reader: &Reader<'_>, colours: &[String], words: &str) -> Option<Fi
     (!of.is_empty()).then(|| Filter { fields, test: Test::OneOf(of), words: words.to_owned() })
 }
 
+/// Words that tie or deny others, and are no values by themselves.
+const GRAMMAR: [WordClass; 7] = [
+    WordClass::Not,
+    WordClass::Without,
+    WordClass::With,
+    WordClass::And,
+    WordClass::Or,
+    WordClass::For,
+    WordClass::Article,
+];
+
 /// The values that a phrase names, and where items state them. What rules items out stands alone.
 fn values<'a>(reader: &Reader<'a>, at: usize, end: usize, is_led: bool) -> Option<StatedIn<'a>> {
     // A 5 year old is nobody's warranty of 5 years.
     if reader.span(at).is_some_and(|span| ages::of_span(reader, &span).is_some()) {
+        return None;
+    }
+    // "Not" is no category of notes, whatever some language calls one of them.
+    if end == at + 1 && GRAMMAR.iter().any(|class| reader.is_single(at, *class)) {
         return None;
     }
     let learnt = reader.aids.learnt;

@@ -71,8 +71,10 @@ const EVENT_START: &str = "startDate";
 impl<'a> Reader<'a> {
     pub(crate) fn new(text: &'a str, aids: ReadingAids<'a>) -> Self {
         let mut tokens = apart(text, tokens(text), aids);
-        let learnt = aids.learnt.meanings(&tokens);
+        let mut learnt = aids.learnt.meanings(&tokens);
         for at in 0..tokens.len() {
+            let family = related(&tokens[at..], &learnt[at], aids);
+            learnt[at].extend(family.map(|meaning| (meaning, at + 1)));
             if let Some(meant) = almost(&tokens[at..], &learnt[at], aids) {
                 tokens[at].word = meant;
             }
@@ -382,6 +384,17 @@ fn apart(text: &str, tokens: Vec<QuestionToken>, aids: ReadingAids<'_>) -> Vec<Q
         }
     }
     all
+}
+
+/// The value of one family with the first token, where neither the rules nor any item have the word itself.
+fn related<'a>(
+    tokens: &[QuestionToken],
+    learnt: &[(&LearntMeaning, usize)],
+    aids: ReadingAids<'a>,
+) -> Option<&'a LearntMeaning> {
+    let word = &tokens.first().filter(|token| token.is_word() && learnt.is_empty())?.word;
+    let related = aids.learnt.related(word)?;
+    (aids.lexicon.meanings(tokens).is_empty() && !aids.known.has_written(word)).then_some(related)
 }
 
 /// The word of a limit that the first token is spelled almost like, where it says nothing itself: neither to the rules

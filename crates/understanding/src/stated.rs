@@ -14,6 +14,8 @@ use crate::stated_limit::Choice;
 #[cfg(test)]
 mod choices;
 #[cfg(test)]
+mod meant_of_one;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod wordings;
@@ -108,6 +110,12 @@ fn led_by_name(reader: &Reader<'_>, at: usize) -> Option<(StatedAmount, Vec<usiz
     if stated.is_of_somebody && reader.class(end, WordClass::For).is_some() && !named.iter().any(is_of_name) {
         return None;
     }
+    // "Rooms with two single beds": two of what follows.
+    let is_of_next = stated.span.comparison == Comparison::Bare && stated.unit.is_none() && !stated.is_other;
+    let is_led = StatedAmount::read(reader, end).is_none() && reader.class(end, WordClass::With).is_some();
+    if is_of_next && is_led && reader.is_word(stated.end) && !reader.ends_clause(stated.end) {
+        return None;
+    }
     if let Some((is_least, _)) = compared.filter(|_| stated.span.comparison == Comparison::Bare) {
         let value = Some(stated.span.amount.value);
         let (from, to) = if is_least { (value, None) } else { (None, value) };
@@ -155,6 +163,8 @@ fn led_by_comparative(reader: &Reader<'_>, at: usize) -> Option<(StatedAmount, V
         return None;
     }
     let mut stated = StatedAmount::read(reader, end + 1)?;
+    // "Shorter than 4 hours" is said of no number of pages, though fewer of these are shorter, too.
+    let named = stated.measured(reader, named);
     let value = Some(stated.span.amount.value);
     let (from, to) = if is_more == is_negated { (None, value) } else { (value, None) };
     stated.span = Span { from, to, comparison: Comparison::Compared, is_strict: !is_negated, ..stated.span };

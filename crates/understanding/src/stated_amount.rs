@@ -188,6 +188,18 @@ impl StatedAmount {
         Self { span: Span { from: to, to: from, ..self.span }, ..self }
     }
 
+    /// Those of these properties that can be told in the unit of the amount. What has no unit may be a time by its name alone.
+    pub(crate) fn measured(&self, reader: &Reader<'_>, mut named: Vec<usize>) -> Vec<usize> {
+        let Some((dimension, _)) = self.unit else { return named };
+        let is_time = matches!(dimension, Dimension::Time | Dimension::Duration);
+        named.retain(|at| {
+            let property = reader.aids.learnt.get(*at);
+            let says_time = || property.name("en").split(' ').any(|word| TIMES.contains(&word) || word == "months");
+            property.dimension == Some(dimension) || (property.dimension.is_none() && (!is_time || says_time()))
+        });
+        named
+    }
+
     /// Takes the name of a property behind the number or behind its unit.
     pub(crate) fn take_name(&mut self, reader: &Reader<'_>) -> Vec<usize> {
         let number_end = self.span.amount.number_end;

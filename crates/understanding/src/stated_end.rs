@@ -64,6 +64,12 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
             all.push(order);
         }
     }
+    // The longest book has most pages, and the longest audiobook takes most time.
+    all.extend(
+        order::by_quantities(reader, at)
+            .filter(|order| all.iter().all(|other| other.fields != order.fields))
+            .collect::<Vec<_>>(),
+    );
     let meaning = FoundMeaning::Order(all.remove(0), all);
     Some(UnderstoodPart::new(start..order::behind_first(reader, end), meaning))
 }

@@ -90,7 +90,12 @@ pub(crate) fn read_value(reader: &Reader<'_>, at: usize, floor: usize) -> Option
     let is_led = led.is_some() || reader.is_behind(at, WordClass::And) || reader.is_behind(at, WordClass::Or);
     // "With my dog" is a name of its own.
     let (inner, whole) = (PhraseLimit::read(reader, behind, is_led), PhraseLimit::read(reader, at, is_led));
-    let is_longer = |whole: &PhraseLimit<'_>| whole.end > inner.as_ref().map_or(behind, |inner| inner.end);
+    let inner_end = inner.as_ref().map_or(behind, |inner| inner.end);
+    let is_truth = |limit: &PhraseLimit<'_>| limit.truth.is_some();
+    // What gets on with cats is no cat.
+    let is_named = |whole: &PhraseLimit<'_>| is_truth(whole) && !inner.as_ref().is_some_and(is_truth);
+    let is_longer =
+        |whole: &PhraseLimit<'_>| whole.end > inner_end || (led.is_some() && whole.end == inner_end && is_named(whole));
     let whole = whole.filter(is_longer);
     let mut said = match whole.or(inner) {
         Some(said) => said,

@@ -4,8 +4,10 @@ use forecourt_vocabulary::{Quantity, TextProperties, WordClass};
 
 use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
+use crate::learnt::LearntMeaning;
 use crate::quantity::{beyond, within};
 use crate::reader::Reader;
+
 use crate::stated_amount;
 
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
@@ -68,8 +70,54 @@ fn paid(reader: &Reader<'_>, at: usize) -> Option<UnderstoodPart> {
     Some(UnderstoodPart::limit(at..end, Rank::Stock, filter))
 }
 
+/// "Parking gratuit", "free parking": of what items state beside an item, that it is free. `None`: no such thing is named
+/// beside the word. `Some(None)`: one is, and no item says that it is free.
+fn free_feature(reader: &Reader<'_>, at: usize, end: usize) -> Option<Option<Filter>> {
+    let of = |at: usize, is_end: &dyn Fn(usize) -> bool| {
+        let named = reader.learnt(at).filter_map(|(meaning, behind)| match meaning {
+            LearntMeaning::Name(property) if is_end(behind) => Some(reader.aids.learnt.get(*property)),
+            _ => None,
+        });
+        named.filter(|property| property.is_feature).collect::<Vec<_>>()
+    };
+    let before = (at.saturating_sub(NAME_WORDS_MAX)..at).map(|first| of(first, &|behind| behind == at));
+    let named = before.chain([of(end, &|_| true)]).find(|named| !named.is_empty())?;
+    let says_free = |path: &str| FREE_WORDS.iter().copied().find(|word| reader.aids.known.has_word(path, word));
+    let words = reader.written(at..end).to_lowercase();
+    let free = named.iter().filter_map(|property| {
+        let (path, word) = (property.stated.path.as_str(), says_free(&property.stated.path)?);
+        Some(Filter {
+            words: format!("{}: {words}", property.name(reader.aids.answer_in.as_str())),
+            ..Filter::mentions(path, word)
+        })
+    });
+    let free: Vec<Filter> = free.collect();
+    Some(free.first().map(|first| first.words.clone()).map(|words| Filter::any_of(free, words)))
+}
+
+/// Words of the longest name of a feature.
+const NAME_WORDS_MAX: usize = 3;
+/// How items say that a feature is free.
+const FREE_WORDS: &[&str] = &[
+    "free",
+    "kostenlos",
+    "kostenfrei",
+    "gratis",
+    "gratuit",
+    "gratuite",
+    "gratuito",
+    "gratuita",
+    "inklusive",
+    "included",
+];
+
 fn free_of_charge(reader: &Reader<'_>, at: usize) -> Option<UnderstoodPart> {
     let end = reader.class(at, WordClass::FreeOfCharge).or_else(|| free_kind(reader, at))?;
+    match free_feature(reader, at, end) {
+        Some(Some(filter)) => return Some(UnderstoodPart::limit(at..end, Rank::Stated, filter).keeping_words()),
+        Some(None) => return None,
+        None => {}
+    }
     let (known, words) = (reader.aids.known, reader.say("free_of_charge", &[]));
     let paths = &reader.table.texts.free_of_charge;
     let path = paths.iter().find(|path| known.has_value(path, "true") || known.has_value(path, "false"));

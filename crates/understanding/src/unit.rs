@@ -191,7 +191,26 @@ const UNITS: &[(Dimension, f64, &[&str])] = &[
     (Dimension::Data, 1e6, &["4l", "mb", "megabyte", "megabytes"]),
     (Dimension::Data, 1e9, &["e34", "gb", "gigabyte", "gigabytes", "go"]),
     (Dimension::Data, 1e12, &["e35", "tb", "terabyte", "terabytes"]),
-    (Dimension::Temperature, 1.0, &["cel", "°c", "°", "degree", "degrees", "grad", "degres", "grados"]),
+    (
+        Dimension::Temperature,
+        1.0,
+        &[
+            "cel",
+            "°c",
+            "°",
+            "degree",
+            "degrees",
+            "grad",
+            "degres",
+            "grados",
+            "celsius",
+            "degree celsius",
+            "degrees celsius",
+            "grad celsius",
+            "degres celsius",
+            "grados celsius",
+        ],
+    ),
     (Dimension::Charge, 0.001, &["e09", "mah"]),
     (Dimension::Charge, 1.0, &["amh", "ah"]),
     (Dimension::Voltage, 1.0, &["vlt", "v", "volt", "volts", "voltios"]),
@@ -250,6 +269,18 @@ pub fn unit(word: &str) -> Option<(Dimension, f64)> {
     found.map(|(dimension, factor, _)| (*dimension, *factor))
 }
 
+/// Words for degrees that do not begin at the same nothing, folded.
+const FAHRENHEIT: [&str; 5] = ["fah", "°f", "fahrenheit", "degrees fahrenheit", "grad fahrenheit"];
+
+/// A number of a unit in the base unit of what that measures, where a unit of temperature may have another nothing.
+pub fn in_base(word: &str, number: f64) -> Option<(Dimension, f64)> {
+    let word = word.trim();
+    if word.len() <= UNIT_BYTES_MAX && FAHRENHEIT.contains(&forecourt_vocabulary::folded(word).as_str()) {
+        return Some((Dimension::Temperature, (number - 32.0) / 1.8));
+    }
+    written_unit(word).map(|(dimension, factor)| (dimension, number * factor))
+}
+
 /// The unit of what an item states, where "in" are inches: in a question it is a word.
 fn written_unit(word: &str) -> Option<(Dimension, f64)> {
     if word.trim() == "in" { unit("inch") } else { unit(word) }
@@ -304,6 +335,25 @@ pub fn measured_range(text: &str) -> Option<(Dimension, f64, f64)> {
     Some((dimension, from * factor, to * factor))
 }
 
+/// Signs between the sides of a thing.
+const SIDES: [char; 3] = ['x', 'X', '×'];
+/// Sides that a thing has at most.
+const SIDES_MAX: usize = 3;
+
+/// The longest side of a text that has two or three with one unit behind them, in the base unit: `60 x 50 x 165 cm` is 1.65
+/// metres long.
+pub fn longest_side(text: &str) -> Option<(Dimension, f64)> {
+    let text = text.trim();
+    let end = text.rfind(|c: char| c.is_ascii_digit())? + 1;
+    if text.len() > MEASURE_BYTES_MAX || !text[..end].contains(SIDES) {
+        return None;
+    }
+    let sides: Option<Vec<f64>> = text[..end].split(SIDES).map(|side| decimal(side.trim())).collect();
+    let sides = sides.filter(|sides| (2..=SIDES_MAX).contains(&sides.len()))?;
+    let longest = sides.into_iter().fold(f64::MIN, f64::max);
+    in_base(&text[end..], longest).filter(|(dimension, _)| *dimension == Dimension::Length)
+}
+
 /// Numbers of one list that are read.
 const LIST_NUMBERS_MAX: usize = 40;
 /// Bytes of such a list.
@@ -345,8 +395,7 @@ pub fn measured(text: &str) -> Option<(Dimension, f64)> {
     }
     let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+' | '−' | '\u{202f}' | '\u{a0}');
     let end = text.find(|c: char| !is_number(c))?;
-    let (dimension, factor) = written_unit(&text[end..])?;
-    Some((dimension, decimal(&text[..end])? * factor))
+    in_base(&text[end..], decimal(&text[..end])?)
 }
 
 /// A number with `.` or `,` between thousands or in front of decimals. A mark in front of three digits that stands
@@ -389,6 +438,9 @@ mod tests {
             ("10 in", Dimension::Length, 0.254),
             ("14,5 %", Dimension::Percent, 14.5),
             ("70 percent", Dimension::Percent, 70.0),
+            ("392 °F", Dimension::Temperature, 200.0),
+            ("-40 Fahrenheit", Dimension::Temperature, -40.0),
+            ("200 degrees Celsius", Dimension::Temperature, 200.0),
         ] {
             let (found, base) = measured(text).unwrap_or_else(|| panic!("{text}"));
             assert!(found == dimension && (base - value).abs() < 1e-6, "{text}: {base}");
@@ -425,6 +477,15 @@ mod tests {
     }
 
     #[test]
+    fn a_thing_is_as_long_as_its_longest_side() {
+        let metres = |text: &str| longest_side(text).map(|(_, metres)| (metres * 100.0).round());
+        assert_eq!((metres("60 x 50 x 165 cm"), metres("1,2×0,8 m")), (Some(165.0), Some(120.0)));
+        for text in ["60 cm", "60 x 50", "60 x 50 kg", "1 x 2 x 3 x 4 cm", "a x b cm", "x cm", ""] {
+            assert_eq!(metres(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn codes_and_words_are_one_unit() {
         assert_eq!(unit("KMT"), unit("kilometres"));
         assert_eq!(unit("Métros"), unit("m"));
@@ -450,6 +511,7 @@ mod tests {
             prop_assert!(bare_range(&text).is_none_or(|(from, to)| from < to));
             prop_assert!(listed(&text).is_none_or(|(_, all)| all.len() > 1));
             leading(&text);
+            prop_assert!(longest_side(&text).is_none_or(|(_, value)| value.is_finite()));
         }
     }
 }

@@ -181,6 +181,46 @@ pub(crate) fn open_then(reader: &Reader<'_>, tokens: &std::ops::Range<usize>, da
     open(reader, &when, &open_words(reader, &when, written))
 }
 
+/// Words that make one date of a day of the week, without accents.
+const THIS_ONE: &[&str] = &[
+    "this",
+    "next",
+    "coming",
+    "dieses",
+    "diesen",
+    "dieser",
+    "nachstes",
+    "nachsten",
+    "nachster",
+    "kommendes",
+    "kommenden",
+    "kommender",
+    "ce",
+    "cet",
+    "cette",
+    "prochain",
+    "prochaine",
+    "este",
+    "esta",
+    "proximo",
+    "proxima",
+];
+
+/// What takes place on the days of the week of a date, in whichever week: "on Saturday" may mean any of them, and "this
+/// Saturday" none but the next.
+pub(crate) fn in_any_week(reader: &Reader<'_>, tokens: &std::ops::Range<usize>) -> Option<Filter> {
+    let is_one = tokens
+        .clone()
+        .any(|at| reader.says(at, THIS_ONE) || reader.token(at).is_some_and(|token| token.number().is_some()));
+    let is_day = |meaning: &PhraseMeaning| {
+        matches!(meaning, PhraseMeaning::Weekday(_) | PhraseMeaning::Relative(RelativeDate::ThisWeekend)).then_some(())
+    };
+    let at = tokens.clone().find(|at| reader.longest(*at, is_day).is_some()).filter(|_| !is_one)?;
+    let (days, end) = dated(reader, at)?;
+    let when = When { days, end, ..When::default() };
+    begins(reader, &when, reader.written(tokens.clone()))
+}
+
 /// Days and a time, in either order.
 fn when(reader: &Reader<'_>, at: usize, may_be_bare: bool) -> Option<When> {
     let mut found = When::default();

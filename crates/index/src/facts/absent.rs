@@ -4,7 +4,7 @@ use forecourt_understanding::unit::{self, Dimension};
 use forecourt_vocabulary::{Vocabulary, thing_key};
 use serde_json::Value;
 
-use super::{NO, YES};
+use super::truth::{NO, YES};
 use crate::limits::ABSENT_THINGS_MAX;
 
 /// Texts in which an item says so.

@@ -113,6 +113,18 @@ fn years(value: &Value) -> Option<f64> {
     }
 }
 
+/// The age of those who were born just now, in words.
+const FROM_BIRTH: &[&str] = &[
+    "from birth",
+    "birth",
+    "newborn",
+    "newborns",
+    "ab geburt",
+    "von geburt an",
+    "dès la naissance",
+    "desde el nacimiento",
+];
+
 /// The value of a property that a site calls by one of these names: an `additionalProperty`, or a column of a table.
 fn own_property<'v>(item: &'v Value, names: &[&str]) -> Option<&'v Value> {
     let additional = item.get("additionalProperty").and_then(Value::as_array).into_iter().flatten();
@@ -143,6 +155,9 @@ fn own_ages(text: &str) -> Option<(f64, f64)> {
     if let Some((_, from, to)) = AGE_GROUPS.iter().find(|(name, ..)| *name == text) {
         return Some((*from, *to));
     }
+    if FROM_BIRTH.contains(&text.as_str()) {
+        return Some((0.0, AGE_MAX));
+    }
     let is_number = |c: char| c.is_ascii_digit();
     let numbers: Vec<f64> = text.split(|c| !is_number(c)).filter_map(|digits| digits.parse().ok()).collect();
     let says = |words: &[&str]| text.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word));
@@ -156,7 +171,12 @@ fn own_ages(text: &str) -> Option<(f64, f64)> {
         [to] if text.starts_with(['-', '–', '<']) || says(&["under", "bis", "jusqu", "hasta"]) => {
             Some((0.0, to * years))
         }
-        [from] if text.ends_with(['-', '–', '+']) || says(&["from", "up", "ab", "dès", "partir", "desde"]) => {
+        // "8+", "8+ years".
+        [from]
+            if text.ends_with(['-', '–', '+'])
+                || text.trim_start_matches(is_number).starts_with('+')
+                || says(&["from", "up", "ab", "dès", "partir", "desde"]) =>
+        {
             Some((from * years, AGE_MAX))
         }
         _ => None,
@@ -237,7 +257,8 @@ pub(super) fn price(item: &Value) -> Option<f64> {
     if is_free(item) {
         return Some(0.0);
     }
-    text(item, "priceRange").and_then(least_price).or_else(|| own_price(item))
+    let made = || all(item, "makesOffer").filter_map(price_of).reduce(f64::min);
+    text(item, "priceRange").and_then(least_price).or_else(made).or_else(|| own_price(item))
 }
 
 /// How names begin of properties of a site's own that say what something costs, folded.
@@ -287,8 +308,16 @@ fn least_price(text: &str) -> Option<f64> {
     let start = text.find(|c: char| c.is_ascii_digit())?;
     let amount = &text[start..];
     let end = amount.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | '\''))).unwrap_or(amount.len());
-    measure::quantity("price", amount[..end].trim_end_matches(['.', ',', '\'']))
+    let amount = amount[..end].trim_end_matches(['.', ',', '\'']);
+    // "7,50" is no 750.
+    match amount.rsplit_once(',').filter(|(_, cents)| (1..=CENTS_MAX).contains(&cents.len())) {
+        Some((whole, cents)) => measure::quantity("price", &format!("{}.{cents}", whole.replace(['.', ','], ""))),
+        None => measure::quantity("price", amount),
+    }
 }
+
+/// Digits behind the comma of an amount of money.
+const CENTS_MAX: usize = 2;
 
 /// Whether an item does not say that it is free, and the least that it is offered for is nothing.
 pub(super) fn costs_nothing(item: &Value) -> bool {
@@ -442,6 +471,8 @@ mod tests {
             (json!({"priceRange": "€240 - €288"}), Some(240.0)),
             (json!({"priceRange": "from EUR 1,200 per night"}), Some(1_200.0)),
             (json!({"priceRange": "85"}), Some(85.0)),
+            (json!({"priceRange": "ab 1.050,50 €"}), Some(1_050.5)),
+            (json!({"makesOffer": [{"price": "58.00"}, {"price": 45}]}), Some(45.0)),
             (json!({"priceRange": "$$"}), None),
             (json!({"priceRange": "from €85", "offers": {"price": 99}}), None),
         ] {
@@ -461,6 +492,9 @@ mod tests {
             (json!({"age": 34}), None),
             (json!({"additionalProperty": [{"name": "Age", "value": "12"}]}), None),
             (json!({"additionalProperty": [{"name": "age_group", "value": "toddler"}]}), Some((1.0, 5.0))),
+            (json!({"additionalProperty": [{"name": "Age", "value": "8+ years"}]}), Some((8.0, AGE_MAX))),
+            (json!({"additionalProperty": [{"name": "Age", "value": "6 months+"}]}), Some((0.5, AGE_MAX))),
+            (json!({"additionalProperty": [{"name": "Age", "value": "From birth"}]}), Some((0.0, AGE_MAX))),
             (json!({"typicalAgeRange": "7-9"}), Some((7.0, 9.0))),
             (json!({"typicalAgeRange": "11+"}), Some((11.0, AGE_MAX))),
             (json!({"typicalAgeRange": "-5"}), Some((0.0, 5.0))),

@@ -1,5 +1,6 @@
 //! `search`: what is asked, found, refused and reranked.
 
+mod beside_limits;
 mod content;
 mod conversations;
 mod documentation;

@@ -3,10 +3,11 @@
 use forecourt_vocabulary::{ItemProperty, ItemValue, LANGUAGES, Vocabulary, compared};
 
 use super::LearntProperties;
+use super::kin;
 use super::known::KnownNames;
 use super::own_name::{
     BARE_PARTS, ENOUGH_FOR, FEATURES, MAXIMUM, bare_name, counted, done, first_words, free_of, is_of_language, is_open,
-    last_word, own_name, own_unit,
+    last_word, led_tail, own_name, own_unit,
 };
 use super::property::{LearntMeaning, LearntProperty, StatedProperty, StatedValues};
 use crate::distance_name;
@@ -186,6 +187,10 @@ impl LearntProperties {
         {
             LANGUAGES.iter().for_each(|code| self.phrase(code, name, LearntMeaning::Name(at)));
         }
+        // "Gets on with cats" is asked for by "with cats".
+        if let Some(tail) = led_tail(own) {
+            LANGUAGES.iter().for_each(|code| self.phrase(code, tail, LearntMeaning::Name(at)));
+        }
         let is_adjective = !own.contains(' ') && own.chars().count() >= ADJECTIVE_LETTERS_MIN;
         for ending in AGREEING.iter().filter(|_| is_adjective) {
             self.phrase("de", &format!("{own}{ending}"), LearntMeaning::Name(at));
@@ -221,6 +226,9 @@ impl LearntProperties {
         let is_code = |value: &String| is_language && value.len() <= LANGUAGE_CODE_BYTES_MAX;
         for value in values.iter().filter(|value| !is_code(value)) {
             let same = if is_language { names.spellings_among(value, values) } else { vec![value.clone()] };
+            if let Some(shared) = kin::shared(value).filter(|_| !is_language) {
+                self.kin.entry(shared).or_insert_with(|| LearntMeaning::Values(at, same.clone()));
+            }
             // "Organic (EU)" is called "organic", too.
             let bare = without_brackets(value);
             for code in LANGUAGES {

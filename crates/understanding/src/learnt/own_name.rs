@@ -163,6 +163,18 @@ pub(super) fn bare_name(name: &str) -> Option<&str> {
     (bare.chars().count() >= LETTERS_MIN).then_some(bare)
 }
 
+/// Words that lead to whom or what something is good for.
+const LEADS: [&str; 6] = ["with", "mit", "avec", "con", "for", "für"];
+
+/// The end of the name of a yes or a no that says with whom or what, with the word that leads to it: "with cats" of "gets on
+/// with cats". `None`: the name says nothing before it, or several words behind it.
+pub(super) fn led_tail(name: &str) -> Option<&str> {
+    let (before, last) = name.rsplit_once(' ')?;
+    let (_, lead) = before.rsplit_once(' ')?;
+    let is_led = LEADS.contains(&lead) && last.chars().count() >= LETTERS_MIN;
+    is_led.then(|| &name[name.len() - lead.len() - 1 - last.len()..])
+}
+
 /// What something does, of the name of its doing: "mopping" is "mop", and "charging" is "charge".
 pub(super) fn done(doing: &str) -> Vec<String> {
     let Some(stem) = doing.strip_suffix("ing").filter(|stem| stem.chars().count() > 2) else { return Vec::new() };
@@ -181,8 +193,14 @@ pub(super) fn free_of(name: &str) -> Option<&str> {
 
 /// The last word of a name that has several, where it is long enough to say something.
 pub(super) fn last_word(name: &str) -> Option<&str> {
-    name.rsplit_once(' ').map(|(_, last)| last).filter(|last| last.chars().count() >= LETTERS_MIN)
+    let (before, last) = name.rsplit_once(' ')?;
+    // "Price per person" is no number of persons.
+    let is_rate = before.rsplit(' ').next().is_some_and(|word| PER.contains(&word));
+    (last.chars().count() >= LETTERS_MIN && !is_rate).then_some(last)
 }
+
+/// Words behind which a name says for how much of something an amount is.
+const PER: [&str; 6] = ["per", "pro", "par", "por", "je", "each"];
 
 /// What a property counts by its name: the "Stufen" of a "Stufenanzahl".
 pub(super) fn counted(name: &str) -> Option<&str> {
@@ -233,6 +251,22 @@ mod tests {
         ] {
             assert_eq!(own_name(path), name, "{path}");
         }
+    }
+
+    #[test]
+    fn a_name_may_end_with_whom_it_is_good_for_or_for_whom_it_is_counted() {
+        for (name, tail) in [
+            ("gets on with cats", Some("with cats")),
+            ("geeignet für kinder", Some("für kinder")),
+            ("se lleva bien con perros", Some("con perros")),
+            ("with cats", None),
+            ("good with small animals", None),
+            ("room number", None),
+        ] {
+            assert_eq!(led_tail(name), tail, "{name}");
+        }
+        assert_eq!((last_word("price per person"), last_word("prix moyen par personne")), (None, None));
+        assert_eq!(last_word("sun protection factor"), Some("factor"));
     }
 
     #[test]
