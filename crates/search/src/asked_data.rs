@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use forecourt_sentences::Sentences;
-use forecourt_vocabulary::LANGUAGES;
+use forecourt_vocabulary::{LANGUAGES, folded};
 use serde::Deserialize;
 
 static ASKED: LazyLock<AskedData> = LazyLock::new(|| {
@@ -22,6 +22,8 @@ pub(crate) fn asked() -> &'static AskedData {
 pub(crate) struct AskedData {
     /// Words that say of no property that it is meant.
     pub(crate) generic: Vec<String>,
+    /// Words that ask when something is open.
+    opening: Vec<String>,
     /// Words of questions, and the names of what answers them.
     pub(crate) asked: Vec<AskedGroup>,
     units: BTreeMap<String, String>,
@@ -40,6 +42,13 @@ pub(crate) struct AskedGroup {
 }
 
 impl AskedData {
+    /// Whether a question asks when something is open.
+    pub(crate) fn asks_opening(&self, question: &str) -> bool {
+        let text = folded(question);
+        let mut words = text.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| self.opening.iter().any(|opening| opening == word))
+    }
+
     /// What a unit is called: itself, if it is no code.
     pub(crate) fn unit(&self, unit: &str, say: Sentences) -> String {
         let in_words = || in_language(self.times.get(unit)?, say);
@@ -59,16 +68,18 @@ fn in_language(words: &[String], say: Sentences) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use forecourt_vocabulary::folded;
-
     use super::*;
 
     #[test]
     fn words_are_as_they_are_compared() {
         let groups = asked().asked.iter().flat_map(|group| group.says.iter().chain(&group.names));
-        for word in groups.chain(&asked().generic) {
+        for word in groups.chain(&asked().generic).chain(&asked().opening) {
             assert_eq!(&folded(word), word);
         }
+        for text in ["is it open on Sunday?", "Ist der geschlossen?", "¿a qué hora cierra?", "ça ferme quand ?"] {
+            assert!(asked().asks_opening(text), "{text}");
+        }
+        assert!(!asked().asks_opening("how old is it?") && !asked().asks_opening(""));
         assert_eq!(LANGUAGES, ["en", "de", "fr", "es"]);
         for words in asked().times.values().chain(asked().for_time.values()) {
             assert_eq!(words.len(), LANGUAGES.len());

@@ -1,5 +1,6 @@
 //! Which property of an item a question asks for, by the words of both: "how loud is it?", "until when can I keep it?".
 
+use forecourt_understanding::name_in_words;
 use forecourt_vocabulary::{ItemProperty, LANGUAGES, Vocabulary, folded};
 
 use crate::asked_data::{AskedGroup, asked};
@@ -20,6 +21,35 @@ const PART: usize = 3;
 const GENERIC: usize = 1;
 /// What a property has to have for it to be meant.
 pub(crate) const MEANT_MIN: usize = 3;
+
+/// Words that ask how many there are of what stands behind them, folded.
+const HOW_MANY: &[&str] = &["how many", "wie viele", "wieviele", "combien de", "combien d", "cuantos", "cuantas"];
+/// Words that ask for a person, and for a day, folded.
+const WHO: &[&str] = &["who", "wer", "wessen", "qui", "quien", "quienes"];
+const WHEN: &[&str] = &["when", "wann", "quand", "cuando"];
+/// Words at the beginning of a question of which one asks for those.
+const KIND_WORDS_MAX: usize = 2;
+
+/// The kind of value that a question asks for by its first words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AskedKind {
+    /// "Who teaches it?"
+    Person,
+    /// "When does it come out?"
+    Day,
+}
+
+impl AskedKind {
+    pub(crate) fn of(question: &str) -> Option<Self> {
+        let text = folded(phrases().behind_addition(question));
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.take(KIND_WORDS_MAX).find_map(|word| match word {
+            _ if WHO.contains(&word) => Some(Self::Person),
+            _ if WHEN.contains(&word) => Some(Self::Day),
+            _ => None,
+        })
+    }
+}
 
 /// A question as it is compared with the names of properties.
 pub(crate) struct AskedWords<'v> {
@@ -74,7 +104,7 @@ impl<'v> AskedWords<'v> {
     /// Whether the vocabulary has another name for a property that the question says.
     fn known(&self, name: &str) -> bool {
         let is = |property: &&ItemProperty| {
-            let paths = property.paths.iter().map(|path| folded(path));
+            let paths = property.paths.iter().map(|path| folded(&name_in_words(path)));
             paths.chain(names_of(property)).any(|known| known == name)
         };
         let mut known = self.vocabulary.properties().iter().filter(is);
@@ -83,14 +113,20 @@ impl<'v> AskedWords<'v> {
         })
     }
 
-    /// Whether the question asks how many of its unit it is: "wie viele Jahre", of "25 Jahre". Less than a name.
+    /// Whether the question says its unit: "wie viele Jahre", of "25 Jahre". Less than a name, unless it asks for nothing
+    /// but how many of them there are.
     fn in_unit(&self, stated: &StatedValue) -> usize {
         let StatedFact::Text(value) = &stated.value else { return 0 };
         let value = folded(value);
         let is_number = value.starts_with(|c: char| c.is_ascii_digit());
         let units = value.split(|c: char| !c.is_alphabetic()).filter(|unit| unit.len() > 2);
         let mut units = units.filter(|_| is_number);
-        if units.any(|unit| self.words.iter().any(|word| is_form(word, unit))) { GENERIC } else { 0 }
+        let Some(unit) = units.find(|unit| self.words.iter().any(|word| is_form(word, unit))) else { return 0 };
+        let asks = |asks: &&str| {
+            let behind = self.text.split_once(&format!(" {asks} ")).and_then(|(_, behind)| behind.split(' ').next());
+            behind.is_some_and(|word| is_form(word, unit))
+        };
+        if HOW_MANY.iter().any(asks) { MEANT_MIN } else { GENERIC }
     }
 }
 

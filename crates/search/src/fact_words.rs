@@ -93,6 +93,21 @@ pub(super) fn asks_for_which(text: &str) -> bool {
     first.is_some_and(|first| WHICH.contains(&folded(first).as_str()))
 }
 
+/// Words at the beginning of a question for how much there is of something, folded.
+const HOW: &[&str] = &["how", "wie", "combien", "cuanto", "cuanta", "cuantos", "cuantas"];
+
+/// Whether a text begins with a word that asks how much there is of something.
+pub(super) fn asks_how(text: &str) -> bool {
+    let first = text.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+    first.is_some_and(|first| HOW.contains(&folded(first).as_str()))
+}
+
+/// Whether the second word of a text asks: "from what age", "bis wann", "à quelle heure".
+pub(super) fn asks_behind_first(text: &str) -> bool {
+    let second = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).nth(1).map(folded);
+    second.is_some_and(|second| WHICH.contains(&second.as_str()) || QUESTIONS.iter().any(|asks| folded(asks) == second))
+}
+
 /// Those of them that choose among things, where no property stands behind them: "which wines", and not "what time".
 const CHOOSING: &[&str] = &["which", "welche", "welcher", "welches", "welchen", "quels", "quelles", "cuales"];
 

@@ -122,8 +122,11 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     }
     let is_near = asked.offset == 0 && kind_named::is_of_another_kind(library, &query, &hits)?;
     let near = is_near.then(|| std::mem::take(&mut hits).into_iter().next()).flatten();
-    if is_first && hits.is_empty() && near.is_none() {
-        hits.extend(place_asked_of(library, asked, &query, &mut found)?);
+    if is_first
+        && near.is_none()
+        && let Some(place) = place_asked_of(library, asked, &query, !hits.is_empty(), &mut found)?
+    {
+        hits = vec![place];
     }
     let has_more = hits.len() > results;
     hits.truncate(results);
@@ -143,9 +146,10 @@ fn place_asked_of(
     library: &Library,
     asked: &SearchRequest,
     query: &Query,
+    is_found: bool,
     found: &mut SearchResults,
 ) -> Result<Option<Hit>, Error> {
-    let Some((place, limit)) = yes_or_no::closed(library, asked, query)? else { return Ok(None) };
+    let Some((place, limit)) = yes_or_no::closed(library, asked, query, is_found)? else { return Ok(None) };
     found.applied.retain(|filter| filter.words != limit);
     found.is_not_so = Some(limit);
     Ok(Some(place))

@@ -8,19 +8,13 @@ use super::phrase::{Phrase, PhrasePlace};
 use super::phrases::{content, is_short, phrases, points_back};
 use super::request::{ItemLookup, SearchRequest, TurnReading, push_new};
 use super::wording;
-use super::{facets, held_limits, request};
+use super::{facets, held_limits, let_go, renumbered, request};
 use crate::limits::PHRASES_MAX;
 
 /// Words of a turn that only describes what was asked for.
 const DESCRIBING_WORDS_MAX: usize = 3;
 /// Words of a turn that begins with a preposition and adds to a question.
 const ADDING_WORDS_MAX: usize = 8;
-
-/// Clauses of a turn of which one may let go of a limit.
-const CLAUSES_MAX: usize = 4;
-
-/// Words of such a clause beside those that let go.
-const DROPPED_WORDS_MAX: usize = 4;
 
 /// A question that begins anew.
 pub(super) fn fresh(text: &str, reads: &dyn ItemLookup) -> SearchRequest {
@@ -46,10 +40,13 @@ pub(super) fn fresh(text: &str, reads: &dyn ItemLookup) -> SearchRequest {
 /// What is asked after `before` where this turn goes on with it. `None`: it is a question of its own.
 pub(super) fn next(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -> Option<SearchRequest> {
     // "In 24 inches, any price", "any time, but the cheapest": one clause lets go of a limit, and the others go on.
-    if let Some((eased, rest)) = eased(before, text, reads) {
+    if let Some((eased, rest)) = let_go::of_a_clause(before, text, reads) {
         return Some(next(&eased, &rest, reads).unwrap_or_else(|| narrowed_by(&eased, &rest, reads)));
     }
-    if let Some(asked) = phrases().dropped(text).and_then(|what| held_limits::without(before, what, reads)) {
+    if let Some(asked) = let_go::of_all(before, text, reads) {
+        return Some(asked);
+    }
+    if let Some(asked) = renumbered::renumbered(before, text, reads) {
         return Some(asked);
     }
     if let Some(replacement) = phrases().replacement(text) {
@@ -111,31 +108,6 @@ fn without_foreign(asked: SearchRequest, before: &SearchRequest, reads: &dyn Ite
     let all_less = [without(&is_of_before), without(&|filter| is_of_before(filter) || is_amount(filter))];
     let less = one_less.chain(all_less).find(|filters| reads.has_any(&text, filters));
     SearchRequest { filters: less.unwrap_or_else(|| asked.filters.clone()), ..asked }
-}
-
-/// The question without the limit that one clause of a turn lets go of, and the other clauses.
-fn eased(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -> Option<(SearchRequest, String)> {
-    let clauses: Vec<&str> = text.split(',').map(str::trim).filter(|clause| !clause.is_empty()).collect();
-    let dropped = |clause: &str| {
-        let what = phrases().dropped(clause).filter(|what| what.split_whitespace().count() <= DROPPED_WORDS_MAX)?;
-        // "Any colour is fine but not over 25" sets a limit, too.
-        held_limits::sets_none(before, what, reads).then(|| held_limits::without(before, what, reads)).flatten()
-    };
-    if clauses.len() < 2 || clauses.len() > CLAUSES_MAX {
-        return None;
-    }
-    let (at, eased) =
-        clauses.iter().enumerate().find_map(|(at, clause)| Some((at, dropped(clause)?))).or_else(|| {
-            // "Whichever flower": what no limit is of is let go of all the same.
-            let lets_go = |clause: &&str| {
-                phrases().dropped(clause).is_some_and(|what| {
-                    what.split_whitespace().count() <= DROPPED_WORDS_MAX && reads.understand(what).filters.is_empty()
-                })
-            };
-            clauses.iter().skip(1).position(lets_go).map(|at| (at + 1, before.clone()))
-        })?;
-    let rest: Vec<&str> = clauses.iter().enumerate().filter(|(of, _)| *of != at).map(|(_, clause)| *clause).collect();
-    Some((eased, rest.join(", ")))
 }
 
 /// The question with what a turn adds, however it is worded.
@@ -239,7 +211,15 @@ fn is_addition(
             || joining(&before.text, &addition.words, reads).is_some();
     }
     let is_bare = !addition.words.is_empty() && !phrases().is_question(text);
-    describes && is_bare && joining(&before.text, &addition.words, reads).is_some()
+    is_bare
+        && ((describes && joining(&before.text, &addition.words, reads).is_some()) || is_of_property(addition, reads))
+}
+
+/// Whether a turn begins with a word of a property and names no thing: "good with small kids", after dogs.
+fn is_of_property(addition: &Addition<'_>, reads: &dyn ItemLookup) -> bool {
+    let first = addition.words.split(' ').next().unwrap_or_default();
+    let is_brief = addition.rest.split_whitespace().count() <= ADDING_WORDS_MAX;
+    is_brief && reads.names_property(first) && stands_for_itself(&addition.words, reads) != Some(true)
 }
 
 /// Whether a turn asks which things of another name there are, which nothing keeps beside what was asked before: "and which
@@ -306,7 +286,7 @@ fn put(asked: &mut SearchRequest, phrase: Phrase) {
 
 /// Adds a constraint. Another limit on the same property takes the place of the earlier one, and so does another kind
 /// of thing where `is_kind`.
-fn narrow(filters: &mut Vec<Filter>, filter: Filter, is_kind: bool, reads: &dyn ItemLookup) {
+pub(super) fn narrow(filters: &mut Vec<Filter>, filter: Filter, is_kind: bool, reads: &dyn ItemLookup) {
     let is_sort = |filter: &Filter| matches!(filter.test, Test::Is(_) | Test::IsOneOf { .. });
     let replaces = |other: &Filter| {
         let are_sorts = is_kind && is_sort(other) && is_sort(&filter);

@@ -116,7 +116,7 @@ fn date(text: &str) -> Option<String> {
 }
 
 /// The day of a moment and its hour and minute, where it says those: "2026-12-04 19:00".
-fn moment(text: &str) -> Option<String> {
+pub(crate) fn moment(text: &str) -> Option<String> {
     let day = date(text)?;
     let time = text.get(10..16).and_then(|rest| rest.strip_prefix(['T', ' ']));
     let is_time = |time: &&str| {
