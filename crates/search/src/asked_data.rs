@@ -22,13 +22,13 @@ pub(crate) fn asked() -> &'static AskedData {
 pub(crate) struct AskedData {
     /// Words that say of no property that it is meant.
     pub(crate) generic: Vec<String>,
-    /// Words that ask when something is open.
-    opening: Vec<String>,
     /// Words of questions, and the names of what answers them.
     pub(crate) asked: Vec<AskedGroup>,
     units: BTreeMap<String, String>,
     times: BTreeMap<String, Vec<String>>,
     for_time: BTreeMap<String, Vec<String>>,
+    /// Words that ask for a fact, by its id.
+    facts: BTreeMap<String, Vec<String>>,
 }
 
 /// Words that ask for the same.
@@ -42,11 +42,12 @@ pub(crate) struct AskedGroup {
 }
 
 impl AskedData {
-    /// Whether a question asks when something is open.
-    pub(crate) fn asks_opening(&self, question: &str) -> bool {
+    /// The ids of facts of which a question has a word.
+    pub(crate) fn facts_in(&self, question: &str) -> impl Iterator<Item = &str> {
         let text = folded(question);
-        let mut words = text.split(|c: char| !c.is_alphanumeric());
-        words.any(|word| self.opening.iter().any(|opening| opening == word))
+        let said: Vec<String> = text.split(|c: char| !c.is_alphanumeric()).map(str::to_owned).collect();
+        let asks = move |words: &Vec<String>| words.iter().any(|word| said.contains(word));
+        self.facts.iter().filter(move |(_, words)| asks(words)).map(|(fact, _)| fact.as_str())
     }
 
     /// What a unit is called: itself, if it is no code.
@@ -73,13 +74,14 @@ mod tests {
     #[test]
     fn words_are_as_they_are_compared() {
         let groups = asked().asked.iter().flat_map(|group| group.says.iter().chain(&group.names));
-        for word in groups.chain(&asked().generic).chain(&asked().opening) {
+        for word in groups.chain(&asked().generic).chain(asked().facts.values().flatten()) {
             assert_eq!(&folded(word), word);
         }
         for text in ["is it open on Sunday?", "Ist der geschlossen?", "¿a qué hora cierra?", "ça ferme quand ?"] {
-            assert!(asked().asks_opening(text), "{text}");
+            assert_eq!(asked().facts_in(text).collect::<Vec<_>>(), ["hours"], "{text}");
         }
-        assert!(!asked().asks_opening("how old is it?") && !asked().asks_opening(""));
+        assert_eq!(asked().facts_in("gibt es noch Karten?").collect::<Vec<_>>(), ["availability"]);
+        assert_eq!(asked().facts_in("how old is it?").count() + asked().facts_in("").count(), 0);
         assert_eq!(LANGUAGES, ["en", "de", "fr", "es"]);
         for words in asked().times.values().chain(asked().for_time.values()) {
             assert_eq!(words.len(), LANGUAGES.len());

@@ -56,6 +56,8 @@ pub(crate) struct AskedWords<'v> {
     vocabulary: &'v Vocabulary,
     /// Its words, folded; words with a hyphen in one, too.
     words: Vec<String>,
+    /// Those of phrases of several words that ask for something.
+    within: Vec<String>,
     /// All of it, folded, one space around each word.
     text: String,
     groups: Vec<&'static AskedGroup>,
@@ -80,10 +82,16 @@ impl<'v> AskedWords<'v> {
             }
         }
         words.retain(|word| !phrases().is_filler(word) && !is_question_word(word));
-        let says =
-            |group: &&AskedGroup| group.says.iter().any(|phrase| text.contains(&format!(" {} ", spaced(phrase))));
-        let groups = asked().asked.iter().filter(says).collect();
-        Self { vocabulary, words, text, groups }
+        let says = |phrase: &&'static String| text.contains(&format!(" {} ", spaced(phrase)));
+        let said: Vec<(&AskedGroup, Vec<&String>)> =
+            asked().asked.iter().map(|group| (group, group.says.iter().filter(says).collect())).collect();
+        let phrases = said.iter().flat_map(|(_, phrases)| phrases).filter(|phrase| phrase.contains(' '));
+        let within: Vec<String> = phrases.flat_map(|phrase| phrase.split(' ')).map(str::to_owned).collect();
+        // "Maximum weight" asks for no weight.
+        let is_meant = |phrase: &&String| phrase.contains(' ') || !within.contains(phrase);
+        let groups =
+            said.into_iter().filter(|(_, phrases)| phrases.iter().any(is_meant)).map(|(group, _)| group).collect();
+        Self { vocabulary, words, within, text, groups }
     }
 
     /// How well a property fits what is asked: 0 where it isn't named, [`MEANT_MIN`] from where it is.
@@ -95,7 +103,8 @@ impl<'v> AskedWords<'v> {
     pub(crate) fn fit_name(&self, name: &str) -> usize {
         let name = folded(name);
         let parts: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).filter(|part| part.len() > 1).collect();
-        let best = |word: &String| parts.iter().map(|part| worth(word, part)).max().unwrap_or(0);
+        let most = |word: &String| if self.within.contains(word) { PART } else { NAMED };
+        let best = |word: &String| parts.iter().map(|part| worth(word, part).min(most(word))).max().unwrap_or(0);
         let own: usize = self.words.iter().map(best).sum();
         let is_group = self.groups.iter().any(|group| group.names.iter().any(|wanted| is_called(&name, wanted)));
         own + if is_group || self.known(&name) { NAMED } else { 0 }

@@ -10,7 +10,8 @@ use super::caller_context::background;
 use super::elicited::{self, ElicitedAnswer};
 use super::fact_question::{is_question, leaves_item_out};
 use super::fact_words::{
-    asks_behind_first, asks_for_any, asks_for_which, asks_how, asks_nothing, chosen_among, is_definite, is_fact_name,
+    asks_behind_first, asks_for_any, asks_for_which, asks_how, asks_nothing, chosen_among, is_clause, is_definite,
+    is_fact_name,
 };
 use super::filters::{self, MessageFilters};
 use super::follow_up::{fresh, narrowed, next};
@@ -562,19 +563,12 @@ fn pointed(text: &str) -> Option<(&str, &str)> {
 
 /// Whether a turn is worded as one that changes what was asked. "From what age?" asks, whatever it begins with.
 fn adds(text: &str) -> bool {
-    let rest = phrases().behind_addition(text);
+    let rest = phrases().behind_addition(text.trim_start_matches(['¿', ' ']));
     (phrases().begins_with_limit(rest) && !asks_behind_first(rest))
-        || describes(text)
+        || is_clause(rest)
         || phrases().behind_only(text).is_some()
         || phrases().replacement(text).is_some()
         || phrases().dropped(text).is_some()
-}
-
-/// How a Spanish clause begins that says what is looked for, and asks nothing: "que no pidan carné".
-const THAT: &str = "que ";
-
-fn describes(text: &str) -> bool {
-    text.trim_start().starts_with(THAT) && !text.contains('?')
 }
 
 fn is_same_text(one: &str, other: &str) -> bool {

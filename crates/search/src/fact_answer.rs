@@ -110,8 +110,8 @@ impl FactContext<'_> {
             let about = mentioned::without_name(question, &hit.name);
             let limits = own_property::limits(self, hit, &about, limits.said(&about), &|all| limits.has_items(all));
             let own = own_property::answer(self, hit, &about, &limits);
-            let hours = || asked().asks_opening(&about).then(|| self.hours(hit)).flatten();
-            own.or_else(hours).or_else(|| self.of_kind(hit, question, &about))
+            let known = || asked().facts_in(&about).find_map(|fact| self.stated(hit, fact_data::facts().kind(fact)?));
+            own.or_else(known).or_else(|| self.of_kind(hit, question, &about))
         })
     }
 

@@ -102,10 +102,23 @@ pub(super) fn asks_how(text: &str) -> bool {
     first.is_some_and(|first| HOW.contains(&folded(first).as_str()))
 }
 
-/// Whether the second word of a text asks: "from what age", "bis wann", "à quelle heure".
+/// Words that ask behind two others, folded: "à partir de quel âge".
+const ASKING_LATER: &[&str] =
+    &["what", "which", "when", "welchem", "welchen", "welcher", "wann", "quel", "quelle", "quand", "cual", "cuando"];
+
+/// Whether a text asks behind its first word: "from what age", "bis wann", "à partir de quel âge".
 pub(super) fn asks_behind_first(text: &str) -> bool {
-    let second = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).nth(1).map(folded);
-    second.is_some_and(|second| WHICH.contains(&second.as_str()) || QUESTIONS.iter().any(|asks| folded(asks) == second))
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).skip(1).map(folded);
+    let asks = |second: &str| WHICH.contains(&second) || QUESTIONS.iter().any(|asks| folded(asks) == second);
+    words.next().is_some_and(|second| asks(&second)) || words.take(2).any(|word| ASKING_LATER.contains(&word.as_str()))
+}
+
+/// How a Spanish clause begins that says what is looked for, and asks nothing: "que no pidan carné".
+const THAT: &str = "que ";
+
+/// Whether a text is a clause that says what is looked for.
+pub(super) fn is_clause(text: &str) -> bool {
+    text.trim_start().starts_with(THAT) && !text.contains('?')
 }
 
 /// Those of them that choose among things, where no property stands behind them: "which wines", and not "what time".

@@ -2,19 +2,22 @@
 
 use forecourt_understanding::{Filter, ParsedQuestion, Test};
 
-use super::fact_words::asks_for_which;
+use super::fact_words::{asks_for_which, is_clause};
 use super::name_role::{Joining, head, is_head, is_same, joining, stands_for_itself, tokens};
 use super::phrase::{Phrase, PhrasePlace};
 use super::phrases::{content, is_short, phrases, points_back};
 use super::request::{ItemLookup, SearchRequest, TurnReading, push_new};
 use super::wording;
-use super::{facets, held_limits, let_go, renumbered, request};
+use super::{facets, held_limits, let_go, renumbered, request, ruled_out};
 use crate::limits::PHRASES_MAX;
 
 /// Words of a turn that only describes what was asked for.
 const DESCRIBING_WORDS_MAX: usize = 3;
 /// Words of a turn that begins with a preposition and adds to a question.
 const ADDING_WORDS_MAX: usize = 8;
+
+/// How a clause begins that says what is looked for.
+const CLAUSES: &[&str] = &["that", "which", "who", "que", "qui"];
 
 /// A question that begins anew.
 pub(super) fn fresh(text: &str, reads: &dyn ItemLookup) -> SearchRequest {
@@ -39,6 +42,9 @@ pub(super) fn fresh(text: &str, reads: &dyn ItemLookup) -> SearchRequest {
 
 /// What is asked after `before` where this turn goes on with it. `None`: it is a question of its own.
 pub(super) fn next(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -> Option<SearchRequest> {
+    if let Some(limit) = ruled_out::as_limit(phrases().behind_addition(text)) {
+        return next(before, &limit, reads);
+    }
     // "In 24 inches, any price", "any time, but the cheapest": one clause lets go of a limit, and the others go on.
     if let Some((eased, rest)) = let_go::of_a_clause(before, text, reads) {
         return Some(next(&eased, &rest, reads).unwrap_or_else(|| narrowed_by(&eased, &rest, reads)));
@@ -133,7 +139,13 @@ impl<'t> Addition<'t> {
         let asked = words.split_once(' ').map_or(words.as_str(), |(first, _)| first);
         let is_which = !parsed.filters.is_empty() && phrases().is_question(rest) && reads.names(asked).is_empty();
         let words = if is_which { words[asked.len()..].trim().to_owned() } else { words };
-        Self { rest, parsed, words }
+        match ruled_out::by_name(rest, reads).filter(|_| parsed.filters.is_empty()) {
+            Some(filter) => {
+                let parsed = ParsedQuestion { filters: vec![filter], ..ParsedQuestion::default() };
+                Self { rest, parsed, words: String::new() }
+            }
+            None => Self { rest, parsed, words },
+        }
     }
 
     /// Whether the turn says constraints, and nothing but what they say.
@@ -168,6 +180,7 @@ pub(super) fn narrowed(before: &SearchRequest, text: &str, reads: &dyn ItemLooku
         return None;
     }
     let mut asked = add(before, &addition, reads);
+    asked = with_less(before, &addition, &asked, reads).unwrap_or(asked);
     let is_bare = !goes_on && !addition.is_behind() && !addition.words.is_empty() && !content(&before.text).is_empty();
     if is_bare && joining(&before.text, &addition.words, reads) == Some(Joining::IsDescribed) {
         turn_round(&mut asked);
@@ -194,9 +207,9 @@ fn is_addition(
     if points_back(text) || addition.only_limits() || only_orders {
         return true;
     }
-    let begins = phrases().begins_with_limit(addition.rest);
+    let begins = phrases().begins_with_limit(addition.rest) || is_clause(addition.rest);
     let is_brief = addition.rest.split_whitespace().count() <= ADDING_WORDS_MAX && is_short(text);
-    if begins && is_brief && !phrases().is_question(text) {
+    if begins && is_brief && (is_clause(addition.rest) || !phrases().is_question(text)) {
         return true;
     }
     let has_subject = !content(&before.text).is_empty();
@@ -260,6 +273,36 @@ fn add(before: &SearchRequest, addition: &Addition<'_>, reads: &dyn ItemLookup) 
         put(&mut asked, phrase);
     }
     asked
+}
+
+/// The question with what a turn adds but for words beside its limits, or for the verb of a clause, where nothing is found
+/// with those: "that works on Linux" adds Linux. `None`: something is found, or nothing is without them either.
+fn with_less(
+    before: &SearchRequest,
+    addition: &Addition<'_>,
+    asked: &SearchRequest,
+    reads: &dyn ItemLookup,
+) -> Option<SearchRequest> {
+    let clause = behind_verb(addition.rest);
+    let says_more = !addition.words.is_empty() || clause.is_some();
+    if addition.parsed.filters.is_empty() || !says_more || reads.finds(asked) {
+        return None;
+    }
+    let wordless = || {
+        let mut parsed = addition.parsed.clone();
+        push_new(&mut parsed.not_understood, addition.words.clone());
+        Addition { rest: addition.rest, parsed, words: String::new() }
+    };
+    let wordless = (!addition.words.is_empty()).then(wordless);
+    let clause = clause.map(|rest| Addition::read(rest, reads)).filter(|read| !read.parsed.filters.is_empty());
+    wordless.into_iter().chain(clause).map(|less| add(before, &less, reads)).find(|less| reads.finds(less))
+}
+
+/// What stands behind the verb of a clause that says what is looked for: "inglés", of "que hable inglés".
+fn behind_verb(rest: &str) -> Option<&str> {
+    let (that, clause) = rest.split_once(' ')?;
+    let (_, behind) = clause.trim_start().split_once(' ')?;
+    CLAUSES.contains(&that.to_lowercase().as_str()).then(|| behind.trim()).filter(|behind| !behind.is_empty())
 }
 
 /// Makes the newest phrase the subject, and the former subject a description of it.

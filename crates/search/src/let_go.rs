@@ -41,13 +41,25 @@ pub(super) fn of_a_clause(
             let lets_go = |(at, clause): (usize, &String)| {
                 phrases().dropped(clause).is_some_and(|what| {
                     let is_short = what.split_whitespace().count() <= DROPPED_WORDS_MAX;
-                    is_short && (at > 0 || names_limits(what, reads)) && reads.understand(what).filters.is_empty()
+                    let begins =
+                        || !chooses(clause) && clauses[1..].iter().all(|other| phrases().begins_with_limit(other));
+                    is_short
+                        && (at > 0 || names_limits(what, reads) || begins())
+                        && reads.understand(what).filters.is_empty()
                 })
             };
             clauses.iter().enumerate().position(lets_go).map(|at| (at, before.clone()))
         })?;
     let rest: Vec<&str> = clauses.iter().enumerate().filter(|(of, _)| *of != at).map(|(_, one)| one.as_str()).collect();
     Some((eased, rest.join(", ")))
+}
+
+/// How a clause begins that may ask for whatever there is of a thing: "any red wine".
+const ANY: &[&str] =
+    &["any", "in", "at", "for", "jede", "jeder", "jedes", "jeden", "beliebige", "cualquier", "de", "en", "a"];
+
+fn chooses(clause: &str) -> bool {
+    clause.split_whitespace().next().is_some_and(|first| ANY.contains(&first.to_lowercase().as_str()))
 }
 
 /// Whether words name nothing but limits: the price, the colour, a property that items state.

@@ -21,7 +21,7 @@
 //! | `request.rs`, `library_parser.rs` | what is looked for, and how questions are read with an index |
 //! | `conversation.rs` | what is asked, after what was asked before |
 //! | `follow_up.rs`, `name_role.rs` | how a turn goes on with a question: what it adds and what it replaces |
-//! | `held_limits.rs`, `let_go.rs`, `renumbered.rs` | which limits still hold, and a number that takes another's place |
+//! | `held_limits.rs`, `let_go.rs`, `renumbered.rs`, `ruled_out.rs` | which limits still hold, a number that takes another's place, what is not wanted |
 //! | `phrase.rs`, `wording.rs` | what each turn said, and the question in words, with what earlier turns said |
 //! | `shown.rs` | the item that is meant of those that were shown |
 //! | `phrases.rs` | words around what is asked for |
@@ -101,6 +101,7 @@ mod ranking;
 mod renumbered;
 mod request;
 mod rerank;
+mod ruled_out;
 mod settings;
 mod shown;
 mod sites;

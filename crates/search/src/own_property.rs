@@ -79,9 +79,33 @@ pub(crate) fn limits(
         all.find(|filter| has_items(std::slice::from_ref(filter)))
     };
     // "Is it rechargeable?" of what has "USB rechargeable" or "AAA batteries" as its power.
-    let mentioned = || values(|path, word| Filter::mentions(path, word)).filter(|_| asks_whether(question));
+    let mentioned = || values(|path, word| Filter::mentions(path, word)).filter(|_| asks_of_it(question));
     let value = values(|path, word| Filter::is(path, word)).or_else(mentioned);
     said.iter().cloned().chain(value).collect()
+}
+
+/// How questions begin that ask for whatever there is, folded.
+const EXISTS: &[&str] = &[
+    "is there ",
+    "are there ",
+    "do you ",
+    "have you ",
+    "gibt es ",
+    "habt ihr ",
+    "haben sie ",
+    "y a-t-il ",
+    "il y a ",
+    "avez-vous ",
+    "hay ",
+    "tienes ",
+    "tienen ",
+];
+
+/// Whether a text asks whether an item is so, and not whether there is one.
+fn asks_of_it(question: &str) -> bool {
+    let text = folded(question);
+    let text = text.trim_start_matches(['¿', ' ']);
+    asks_whether(question) && !EXISTS.iter().any(|exists| text.starts_with(exists))
 }
 
 /// Whether an item says yes or no of exactly what is asked: "is it vegan?".
@@ -101,11 +125,14 @@ fn meant<'s>(
 ) -> Vec<&'s StatedValue> {
     let words = AskedWords::read(question, tell.vocabulary);
     let is_limited = |one: &StatedValue| limits.iter().any(|limit| is_of(limit, one));
-    let fits: Vec<(usize, &StatedValue)> = stated
-        .iter()
-        .map(|one| (words.fit(one) + if is_limited(one) { MEANT_MIN } else { 0 }, one))
-        .filter(|(fit, _)| *fit >= MEANT_MIN)
-        .collect();
+    // What the words name goes before what a limit of theirs is of.
+    let fit = |one: &StatedValue| match (words.fit(one), is_limited(one)) {
+        (fit, is_limited) if fit >= MEANT_MIN => 2 * fit + usize::from(is_limited),
+        (fit, true) => 1 + fit,
+        (_, false) => 0,
+    };
+    let fits: Vec<(usize, &StatedValue)> =
+        stated.iter().map(|one| (fit(one), one)).filter(|(fit, _)| *fit > 0).collect();
     let Some(best) = fits.iter().map(|(fit, _)| *fit).max() else { return Vec::new() };
     let mut best: Vec<&StatedValue> = fits.into_iter().filter(|(fit, _)| *fit == best).map(|(_, one)| one).collect();
     // "Noise level" is nearer to what is asked than "noise level while spinning".

@@ -37,6 +37,8 @@ const UNTOLD: &[&str] = &[
     "recipeIngredient",
     "mainEntityOfPage",
     "position",
+    "fetchedAt",
+    "dateModified",
 ];
 /// Texts for yes and for no, folded.
 const YES: &[&str] = &["yes", "true", "ja", "oui", "si", "vrai", "wahr"];

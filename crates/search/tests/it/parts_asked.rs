@@ -67,6 +67,8 @@ async fn what_an_offer_promises_is_told_of_an_item_that_is_named_in_part() {
             (&["Wie lange ist die Garantie der Ford Pump Two?"], "de", "Ford Pump Two", "36"),
             (&["whats the maximum weight for the Ford Pump Two"], "en", "Ford Pump Two", "25 kg"),
             (&["how heavy is the Ford Pump Two?"], "en", "Ford Pump Two", "9.4 kg"),
+            (&["the Ford pump", "how much does it weigh?"], "en", "Ford Pump Two", "9.4 kg"),
+            (&["the Ford pump", "was kostet es ermäßigt?"], "de", "Ford Pump Two", "140"),
         ],
     )
     .await;
@@ -83,16 +85,17 @@ async fn one_of_the_shown_is_pointed_at_and_asked_of_in_one_turn() {
             (&["pumps, cheapest first", "das zweite: wie schwer ist das?"], "de", "Ford Pump Two", "9400"),
             (&["pumps", "la plus lourde, elle coûte combien ?"], "fr", "Ford Pump Two", "140"),
             (&["pumps", "¿cuál es la más ligera?"], "es", "Brook Pump One Steel 200", "Brook"),
-            (
-                &["pumps", "the Brook one", "is it rechargeable?"],
-                "en",
-                "Brook Pump One Steel 200",
-                "USB rechargeable",
-            ),
+            (&["pumps", "the Brook one", "is it rechargeable?"], "en", "Brook Pump One Steel 200", "USB rechargeable"),
             (&["the Ford pump", "is it rechargeable?"], "en", "Ford Pump Two", "Diesel engine"),
         ],
     )
     .await;
+}
+
+#[tokio::test]
+async fn whether_there_is_another_is_no_question_about_what_was_shown() {
+    let (_folder, pumps) = agent(&pumps());
+    lists(&pumps, &[(&["the Brook pump", "is there a diesel engine?"], "en", &["Ford Pump Two"])]).await;
 }
 
 /// Flats, with a place that is called as a word of a question.
@@ -128,6 +131,14 @@ async fn a_turn_changes_or_drops_what_was_said_however_it_is_worded() {
             (&["flats in Riverside", "der Preis ist egal"], "de", &["Cedar House", "Elm House"]),
             (&["flats in Riverside", "el precio da igual, pero con lift"], "es", &["Cedar House"]),
             (&["flats with a garden", "not in the Old Town"], "en", &["Cedar House"]),
+            (&["flats under 850", "et à Riverside ?"], "fr", &["Cedar House"]),
+            (&["flats with a lift", "¿y en Riverside?"], "es", &["Cedar House"]),
+            (&["flats with a garden", "that comes with lift"], "en", &["Cedar House"]),
+            (&["flats with a garden", "que quiera lift"], "es", &["Cedar House"]),
+            (&["flats with a garden", "not Ash"], "en", &["Cedar House"]),
+            (&["flats with a garden", "pas de Cedar"], "fr", &["Ash House"]),
+            (&["flats with a lift", "und nicht Birch"], "de", &["Cedar House"]),
+            (&["flats with a lift", "sin Cedar"], "es", &["Birch House"]),
         ],
     )
     .await;
