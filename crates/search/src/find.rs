@@ -122,11 +122,8 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     }
     let is_near = asked.offset == 0 && kind_named::is_of_another_kind(library, &query, &hits)?;
     let near = is_near.then(|| std::mem::take(&mut hits).into_iter().next()).flatten();
-    if is_first
-        && near.is_none()
-        && let Some(place) = place_asked_of(library, asked, &query, !hits.is_empty(), &mut found)?
-    {
-        hits = vec![place];
+    if is_first && near.is_none() {
+        place_asked_of(library, asked, &query, &mut hits, &mut found)?;
     }
     let has_more = hits.len() > results;
     hits.truncate(results);
@@ -141,18 +138,19 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     Ok(SearchResults { hits, has_more, relaxations, left_out, corrections, ..found })
 }
 
-/// The one place of which it is asked whether it is open then, and which is not: that is told.
+/// Leaves the one place of which it is asked whether it is open then, where it is not: that is told.
 fn place_asked_of(
     library: &Library,
     asked: &SearchRequest,
     query: &Query,
-    is_found: bool,
+    hits: &mut Vec<Hit>,
     found: &mut SearchResults,
-) -> Result<Option<Hit>, Error> {
-    let Some((place, limit)) = yes_or_no::closed(library, asked, query, is_found)? else { return Ok(None) };
+) -> Result<(), Error> {
+    let Some((place, limit)) = yes_or_no::closed(library, asked, query, !hits.is_empty())? else { return Ok(()) };
     found.applied.retain(|filter| filter.words != limit);
     found.is_not_so = Some(limit);
-    Ok(Some(place))
+    *hits = vec![place];
+    Ok(())
 }
 
 /// Tells what nothing of what was found has: features, and words that no item has.

@@ -21,7 +21,8 @@
 //! | `request.rs`, `library_parser.rs` | what is looked for, and how questions are read with an index |
 //! | `conversation.rs` | what is asked, after what was asked before |
 //! | `follow_up.rs`, `name_role.rs` | how a turn goes on with a question: what it adds and what it replaces |
-//! | `held_limits.rs`, `let_go.rs`, `renumbered.rs`, `ruled_out.rs` | which limits still hold, a number that takes another's place, what is not wanted |
+//! | `held_limits.rs`, `let_go.rs` | which limits still hold, and which are let go of |
+//! | `renumbered.rs`, `ruled_out.rs` | a number that takes another's place, and what is not wanted |
 //! | `phrase.rs`, `wording.rs` | what each turn said, and the question in words, with what earlier turns said |
 //! | `shown.rs` | the item that is meant of those that were shown |
 //! | `phrases.rs` | words around what is asked for |
