@@ -267,7 +267,8 @@ impl AnswerText<'_> {
         let (best, offset) = (self.best(best_hit), asked.offset);
         let lead = match count {
             _ if found.is_not_so.is_some() => {
-                self.say.answer_is_no(&best, &plain(found.is_not_so.as_deref().unwrap_or_default()))
+                let no = self.say.answer_is_no(&best, &plain(found.is_not_so.as_deref().unwrap_or_default()));
+                self.facts().hours(best_hit).map_or_else(|| no.clone(), |hours| format!("{no} {hours}"))
             }
             // The best item was on the first page; here it would be the best of the rest.
             _ if offset > 0 => capital(&self.say.page_of_items(&self.items(), offset + 1, offset + count)),

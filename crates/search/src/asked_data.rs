@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use forecourt_sentences::Sentences;
-use forecourt_vocabulary::LANGUAGES;
+use forecourt_vocabulary::{LANGUAGES, folded};
 use serde::Deserialize;
 
 static ASKED: LazyLock<AskedData> = LazyLock::new(|| {
@@ -27,6 +27,8 @@ pub(crate) struct AskedData {
     units: BTreeMap<String, String>,
     times: BTreeMap<String, Vec<String>>,
     for_time: BTreeMap<String, Vec<String>>,
+    /// Words that ask for a fact, by its id.
+    facts: BTreeMap<String, Vec<String>>,
 }
 
 /// Words that ask for the same.
@@ -40,6 +42,14 @@ pub(crate) struct AskedGroup {
 }
 
 impl AskedData {
+    /// The ids of facts of which a question has a word.
+    pub(crate) fn facts_in(&self, question: &str) -> impl Iterator<Item = &str> {
+        let text = folded(question);
+        let said: Vec<String> = text.split(|c: char| !c.is_alphanumeric()).map(str::to_owned).collect();
+        let asks = move |words: &Vec<String>| words.iter().any(|word| said.contains(word));
+        self.facts.iter().filter(move |(_, words)| asks(words)).map(|(fact, _)| fact.as_str())
+    }
+
     /// What a unit is called: itself, if it is no code.
     pub(crate) fn unit(&self, unit: &str, say: Sentences) -> String {
         let in_words = || in_language(self.times.get(unit)?, say);
@@ -59,16 +69,19 @@ fn in_language(words: &[String], say: Sentences) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use forecourt_vocabulary::folded;
-
     use super::*;
 
     #[test]
     fn words_are_as_they_are_compared() {
         let groups = asked().asked.iter().flat_map(|group| group.says.iter().chain(&group.names));
-        for word in groups.chain(&asked().generic) {
+        for word in groups.chain(&asked().generic).chain(asked().facts.values().flatten()) {
             assert_eq!(&folded(word), word);
         }
+        for text in ["is it open on Sunday?", "Ist der geschlossen?", "¿a qué hora cierra?", "ça ferme quand ?"] {
+            assert_eq!(asked().facts_in(text).collect::<Vec<_>>(), ["hours"], "{text}");
+        }
+        assert_eq!(asked().facts_in("gibt es noch Karten?").collect::<Vec<_>>(), ["availability"]);
+        assert_eq!(asked().facts_in("how old is it?").count() + asked().facts_in("").count(), 0);
         assert_eq!(LANGUAGES, ["en", "de", "fr", "es"]);
         for words in asked().times.values().chain(asked().for_time.values()) {
             assert_eq!(words.len(), LANGUAGES.len());

@@ -1,5 +1,6 @@
 //! Which property of an item a question asks for, by the words of both: "how loud is it?", "until when can I keep it?".
 
+use forecourt_understanding::name_in_words;
 use forecourt_vocabulary::{ItemProperty, LANGUAGES, Vocabulary, folded};
 
 use crate::asked_data::{AskedGroup, asked};
@@ -21,11 +22,42 @@ const GENERIC: usize = 1;
 /// What a property has to have for it to be meant.
 pub(crate) const MEANT_MIN: usize = 3;
 
+/// Words that ask how many there are of what stands behind them, folded.
+const HOW_MANY: &[&str] = &["how many", "wie viele", "wieviele", "combien de", "combien d", "cuantos", "cuantas"];
+/// Words that ask for a person, and for a day, folded.
+const WHO: &[&str] = &["who", "wer", "wessen", "qui", "quien", "quienes"];
+const WHEN: &[&str] = &["when", "wann", "quand", "cuando"];
+/// Words at the beginning of a question of which one asks for those.
+const KIND_WORDS_MAX: usize = 2;
+
+/// The kind of value that a question asks for by its first words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AskedKind {
+    /// "Who teaches it?"
+    Person,
+    /// "When does it come out?"
+    Day,
+}
+
+impl AskedKind {
+    pub(crate) fn of(question: &str) -> Option<Self> {
+        let text = folded(phrases().behind_addition(question));
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.take(KIND_WORDS_MAX).find_map(|word| match word {
+            _ if WHO.contains(&word) => Some(Self::Person),
+            _ if WHEN.contains(&word) => Some(Self::Day),
+            _ => None,
+        })
+    }
+}
+
 /// A question as it is compared with the names of properties.
 pub(crate) struct AskedWords<'v> {
     vocabulary: &'v Vocabulary,
     /// Its words, folded; words with a hyphen in one, too.
     words: Vec<String>,
+    /// Those of phrases of several words that ask for something.
+    within: Vec<String>,
     /// All of it, folded, one space around each word.
     text: String,
     groups: Vec<&'static AskedGroup>,
@@ -50,10 +82,16 @@ impl<'v> AskedWords<'v> {
             }
         }
         words.retain(|word| !phrases().is_filler(word) && !is_question_word(word));
-        let says =
-            |group: &&AskedGroup| group.says.iter().any(|phrase| text.contains(&format!(" {} ", spaced(phrase))));
-        let groups = asked().asked.iter().filter(says).collect();
-        Self { vocabulary, words, text, groups }
+        let says = |phrase: &&'static String| text.contains(&format!(" {} ", spaced(phrase)));
+        let said: Vec<(&AskedGroup, Vec<&String>)> =
+            asked().asked.iter().map(|group| (group, group.says.iter().filter(says).collect())).collect();
+        let phrases = said.iter().flat_map(|(_, phrases)| phrases).filter(|phrase| phrase.contains(' '));
+        let within: Vec<String> = phrases.flat_map(|phrase| phrase.split(' ')).map(str::to_owned).collect();
+        // "Maximum weight" asks for no weight.
+        let is_meant = |phrase: &&String| phrase.contains(' ') || !within.contains(phrase);
+        let groups =
+            said.into_iter().filter(|(_, phrases)| phrases.iter().any(is_meant)).map(|(group, _)| group).collect();
+        Self { vocabulary, words, within, text, groups }
     }
 
     /// How well a property fits what is asked: 0 where it isn't named, [`MEANT_MIN`] from where it is.
@@ -65,7 +103,8 @@ impl<'v> AskedWords<'v> {
     pub(crate) fn fit_name(&self, name: &str) -> usize {
         let name = folded(name);
         let parts: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).filter(|part| part.len() > 1).collect();
-        let best = |word: &String| parts.iter().map(|part| worth(word, part)).max().unwrap_or(0);
+        let most = |word: &String| if self.within.contains(word) { PART } else { NAMED };
+        let best = |word: &String| parts.iter().map(|part| worth(word, part).min(most(word))).max().unwrap_or(0);
         let own: usize = self.words.iter().map(best).sum();
         let is_group = self.groups.iter().any(|group| group.names.iter().any(|wanted| is_called(&name, wanted)));
         own + if is_group || self.known(&name) { NAMED } else { 0 }
@@ -74,7 +113,7 @@ impl<'v> AskedWords<'v> {
     /// Whether the vocabulary has another name for a property that the question says.
     fn known(&self, name: &str) -> bool {
         let is = |property: &&ItemProperty| {
-            let paths = property.paths.iter().map(|path| folded(path));
+            let paths = property.paths.iter().map(|path| folded(&name_in_words(path)));
             paths.chain(names_of(property)).any(|known| known == name)
         };
         let mut known = self.vocabulary.properties().iter().filter(is);
@@ -83,14 +122,20 @@ impl<'v> AskedWords<'v> {
         })
     }
 
-    /// Whether the question asks how many of its unit it is: "wie viele Jahre", of "25 Jahre". Less than a name.
+    /// Whether the question says its unit: "wie viele Jahre", of "25 Jahre". Less than a name, unless it asks for nothing
+    /// but how many of them there are.
     fn in_unit(&self, stated: &StatedValue) -> usize {
         let StatedFact::Text(value) = &stated.value else { return 0 };
         let value = folded(value);
         let is_number = value.starts_with(|c: char| c.is_ascii_digit());
         let units = value.split(|c: char| !c.is_alphabetic()).filter(|unit| unit.len() > 2);
         let mut units = units.filter(|_| is_number);
-        if units.any(|unit| self.words.iter().any(|word| is_form(word, unit))) { GENERIC } else { 0 }
+        let Some(unit) = units.find(|unit| self.words.iter().any(|word| is_form(word, unit))) else { return 0 };
+        let asks = |asks: &&str| {
+            let behind = self.text.split_once(&format!(" {asks} ")).and_then(|(_, behind)| behind.split(' ').next());
+            behind.is_some_and(|word| is_form(word, unit))
+        };
+        if HOW_MANY.iter().any(asks) { MEANT_MIN } else { GENERIC }
     }
 }
 

@@ -9,7 +9,10 @@ use forecourt_vocabulary::ItemPosition;
 use super::caller_context::background;
 use super::elicited::{self, ElicitedAnswer};
 use super::fact_question::{is_question, leaves_item_out};
-use super::fact_words::{asks_for_any, asks_for_which, asks_nothing, chosen_among, is_definite, is_fact_name};
+use super::fact_words::{
+    asks_behind_first, asks_for_any, asks_for_which, asks_how, asks_nothing, chosen_among, is_clause, is_definite,
+    is_fact_name,
+};
 use super::filters::{self, MessageFilters};
 use super::follow_up::{fresh, narrowed, next};
 use super::held_limits;
@@ -268,6 +271,12 @@ impl<'a> Conversation<'a> {
             self.spoken_of = Some(about.which.clone());
             return Some(about);
         }
+        if let Some((pointed, question)) = pointed(text)
+            && let Some(which) = self.pointed_at(&shown, pointed)
+        {
+            self.spoken_of = Some(which.clone());
+            return Some(ItemQuestion { shown, which, question: Some(question.to_owned()) });
+        }
         let (which, question) = match phrases().item_reference(text, self.item_label) {
             Some(found) => {
                 let which = match found.position {
@@ -284,10 +293,11 @@ impl<'a> Conversation<'a> {
                 let bare = self.reads.understand(&phrases().without_pointing(text));
                 let parsed = if parsed.order.is_some() && content(&parsed.text).is_empty() { parsed } else { bare };
                 let is_all = content(&parsed.text).is_empty() && parsed.filters.is_empty();
-                (ShownItem::First(parsed.order.filter(|_| is_all)?), None)
+                let order = parsed.order.filter(|_| is_all).map(ShownItem::First);
+                (order.or_else(|| self.compared(&shown, text))?, None)
             }
-            None => match self.chosen_by_order(text) {
-                Some(order) => (ShownItem::First(order), None),
+            None => match self.chosen_by_order(text).map(ShownItem::First).or_else(|| self.compared(&shown, text)) {
+                Some(which) => (which, None),
                 None if self.asks_of_shown(text) => {
                     let that = self.spoken_of.clone().unwrap_or(ShownItem::Position(shown.offset + 1));
                     (that, Some(text.to_owned()))
@@ -300,6 +310,27 @@ impl<'a> Conversation<'a> {
         };
         self.spoken_of = Some(which.clone());
         Some(ItemQuestion { shown, which, question })
+    }
+
+    /// The shown item at which words point that ask for nothing: "the second one", "the cheaper one".
+    fn pointed_at(&self, shown: &SearchRequest, text: &str) -> Option<ShownItem> {
+        if let Some(found) = phrases().item_reference(text, self.item_label) {
+            return match found.position {
+                _ if found.is_question => None,
+                ItemPosition::Nth(number) => Some(ShownItem::Position(number)),
+                ItemPosition::Last => Some(ShownItem::Last),
+                ItemPosition::That => None,
+            };
+        }
+        let parsed = self.reads.understand(&phrases().without_pointing(text));
+        let is_bare = content(&parsed.text).is_empty() && parsed.filters.is_empty();
+        let order = parsed.order.filter(|_| is_bare).map(ShownItem::First);
+        order.or_else(|| self.compared(shown, text))
+    }
+
+    /// The shown item that is the first by a comparative: "the bigger one", "which is the biggest bag".
+    fn compared(&self, shown: &SearchRequest, text: &str) -> Option<ShownItem> {
+        self.reads.compared(shown, text, self.page).map(ShownItem::Position)
     }
 
     /// What is asked of one of several shown items that the question names: "is the Kronos one dimmable?".
@@ -327,7 +358,14 @@ impl<'a> Conversation<'a> {
         let about = ItemQuestion { shown, which, question: Some(text.to_owned()) };
         let finds =
             || going_on.map_or_else(|| self.reads.finds(&fresh(text, self.reads)), |next| self.reads.finds(next));
-        (self.reads.states(&about) && !finds()).then_some(about)
+        (self.reads.states(&about) && (self.asks_how(text) || !finds())).then_some(about)
+    }
+
+    /// Whether a turn asks how much there is of what a thing has, and names no other: "how big is the bag?".
+    fn asks_how(&self, text: &str) -> bool {
+        let words = || content_words(text).filter(|word| !asks_nothing(&word.to_lowercase()));
+        asks_how(phrases().behind_addition(text))
+            && words().all(|word| self.reads.names_property(word) || self.names_nothing(word))
     }
 
     /// What is asked of the only item that was shown, or of the one that was spoken of last, as far as it states that: "do
@@ -513,9 +551,21 @@ fn asks(text: &str) -> bool {
     is_short(text) && (phrases().is_question(text) || text.trim_end().ends_with('?') || is_question(text))
 }
 
-/// Whether a turn is worded as one that changes what was asked.
+/// Words of a turn that only point at an item, before what is asked of it.
+const POINTING_WORDS_MAX: usize = 5;
+
+/// A turn in two parts: "the second one: how heavy is it?".
+fn pointed(text: &str) -> Option<(&str, &str)> {
+    let (pointed, question) = text.split_once([':', ',', ';', '–', '—'])?;
+    let is_brief = (1..=POINTING_WORDS_MAX).contains(&pointed.split_whitespace().count());
+    (is_brief && asks(question)).then(|| (pointed.trim(), question.trim()))
+}
+
+/// Whether a turn is worded as one that changes what was asked. "From what age?" asks, whatever it begins with.
 fn adds(text: &str) -> bool {
-    phrases().begins_with_limit(text)
+    let rest = phrases().behind_addition(text.trim_start_matches(['¿', ' ']));
+    (phrases().begins_with_limit(rest) && !asks_behind_first(rest))
+        || is_clause(rest)
         || phrases().behind_only(text).is_some()
         || phrases().replacement(text).is_some()
         || phrases().dropped(text).is_some()

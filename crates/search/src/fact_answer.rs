@@ -6,6 +6,7 @@ use forecourt_understanding::Filter;
 use forecourt_vocabulary::folded;
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::asked_data::asked;
 use crate::contains;
 use crate::fact_context::FactContext;
 use crate::fact_data::{self, FactKind};
@@ -17,6 +18,7 @@ use crate::mentioned;
 use crate::name_role::is_same;
 use crate::named_item::named;
 use crate::own_property;
+use crate::own_text;
 use crate::values::{at, parts};
 use crate::variant;
 
@@ -76,14 +78,22 @@ impl FactContext<'_> {
     fn own(&self, library: &Library, question: &str) -> Result<Option<FactAnswer>, Error> {
         let Some(hit) = mentioned::item(library, question)? else { return Ok(None) };
         let about = mentioned::without_name(question, &hit.name);
-        Ok(own_property::answer(self, &hit, &about, &[]).map(|text| FactAnswer { text, hit }))
+        let told = own_property::answer(self, &hit, &about, &[]).or_else(|| self.of_kind(&hit, question, &about));
+        Ok(told.map(|text| FactAnswer { text, hit }))
+    }
+
+    /// What an item states of the kind that is asked for, where the question is for no fact that items are known to have.
+    fn of_kind(&self, hit: &Hit, question: &str, about: &str) -> Option<String> {
+        let is_fact = self.read(question).is_some_and(|question| !question.readings().is_empty());
+        if is_fact { None } else { own_property::of_kind(self, hit, about) }
     }
 
     /// The answer to a question about an item that is known, such as one that was shown before. `None` when the
     /// question is for no fact. `limits`: reads what it says as limits.
     pub(crate) fn answer_about(&self, hit: &Hit, question: &str, limits: &dyn LimitLookup) -> Option<String> {
         let told = self.stated_about(hit, question, limits);
-        told.or_else(|| self.read(question)?.readings().iter().find_map(|reading| self.tell(hit, reading)))
+        let told = told.or_else(|| self.read(question)?.readings().iter().find_map(|reading| self.tell(hit, reading)));
+        told.or_else(|| own_text::quoted(hit, &mentioned::without_name(question, &hit.name)))
     }
 
     /// What an item that is known states of what is asked. `None`: nothing, or no fact is asked for.
@@ -99,8 +109,15 @@ impl FactContext<'_> {
             // The name of an item limits nothing: "is the Kronos one dimmable?".
             let about = mentioned::without_name(question, &hit.name);
             let limits = own_property::limits(self, hit, &about, limits.said(&about), &|all| limits.has_items(all));
-            own_property::answer(self, hit, &about, &limits)
+            let own = own_property::answer(self, hit, &about, &limits);
+            let known = || asked().facts_in(&about).find_map(|fact| self.stated(hit, fact_data::facts().kind(fact)?));
+            own.or_else(known).or_else(|| self.of_kind(hit, question, &about))
         })
+    }
+
+    /// When an item is open, as far as it states that.
+    pub(crate) fn hours(&self, hit: &Hit) -> Option<String> {
+        self.stated(hit, fact_data::facts().kind("hours")?)
     }
 
     /// A question for a fact, or one that leaves out which item it is for: "¿cuándo empieza?".
@@ -171,7 +188,7 @@ impl FactContext<'_> {
     fn quoted(&self, hit: &Hit, fact: &str) -> Option<String> {
         let asks = fact_data::questions().iter().flat_map(|language| &language.asks);
         let cues: Vec<_> = asks.filter(|ask| ask.fact == fact).filter_map(|ask| ask.cues.as_ref()).collect();
-        let text = ["description", "text", "abstract"].iter().find_map(|key| hit.item.get(key)?.as_str())?;
+        let text = own_text::of(hit)?;
         let states = |sentence: &&str| {
             let sentence = folded(sentence);
             cues.iter().any(|cues| cues.is_match(&sentence))

@@ -93,6 +93,34 @@ pub(super) fn asks_for_which(text: &str) -> bool {
     first.is_some_and(|first| WHICH.contains(&folded(first).as_str()))
 }
 
+/// Words at the beginning of a question for how much there is of something, folded.
+const HOW: &[&str] = &["how", "wie", "combien", "cuanto", "cuanta", "cuantos", "cuantas"];
+
+/// Whether a text begins with a word that asks how much there is of something.
+pub(super) fn asks_how(text: &str) -> bool {
+    let first = text.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+    first.is_some_and(|first| HOW.contains(&folded(first).as_str()))
+}
+
+/// Words that ask behind two others, folded: "à partir de quel âge".
+const ASKING_LATER: &[&str] =
+    &["what", "which", "when", "welchem", "welchen", "welcher", "wann", "quel", "quelle", "quand", "cual", "cuando"];
+
+/// Whether a text asks behind its first word: "from what age", "bis wann", "à partir de quel âge".
+pub(super) fn asks_behind_first(text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).skip(1).map(folded);
+    let asks = |second: &str| WHICH.contains(&second) || QUESTIONS.iter().any(|asks| folded(asks) == second);
+    words.next().is_some_and(|second| asks(&second)) || words.take(2).any(|word| ASKING_LATER.contains(&word.as_str()))
+}
+
+/// How a Spanish clause begins that says what is looked for, and asks nothing: "que no pidan carné".
+const THAT: &str = "que ";
+
+/// Whether a text is a clause that says what is looked for.
+pub(super) fn is_clause(text: &str) -> bool {
+    text.trim_start().starts_with(THAT) && !text.contains('?')
+}
+
 /// Those of them that choose among things, where no property stands behind them: "which wines", and not "what time".
 const CHOOSING: &[&str] = &["which", "welche", "welcher", "welches", "welchen", "quels", "quelles", "cuales"];
 

@@ -130,8 +130,8 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     }
     let is_near = asked.offset == 0 && !is_named && kind_named::is_of_another_kind(library, &query, &hits)?;
     let near = is_near.then(|| std::mem::take(&mut hits).into_iter().next()).flatten();
-    if is_first && hits.is_empty() && near.is_none() {
-        hits.extend(place_asked_of(library, asked, &query, &mut found)?);
+    if is_first && near.is_none() {
+        place_asked_of(library, asked, &query, &mut hits, &mut found)?;
     }
     if is_first {
         found.gone = keep_fitting(library, asked, &query, &features, &mut hits);
@@ -177,17 +177,19 @@ fn keep_fitting(
     sold_out::taken_out(library, asked, hits)
 }
 
-/// The one place of which it is asked whether it is open then, and which is not: that is told.
+/// Leaves the one place of which it is asked whether it is open then, where it is not: that is told.
 fn place_asked_of(
     library: &Library,
     asked: &SearchRequest,
     query: &Query,
+    hits: &mut Vec<Hit>,
     found: &mut SearchResults,
-) -> Result<Option<Hit>, Error> {
-    let Some((place, limit)) = yes_or_no::closed(library, asked, query)? else { return Ok(None) };
+) -> Result<(), Error> {
+    let Some((place, limit)) = yes_or_no::closed(library, asked, query, !hits.is_empty())? else { return Ok(()) };
     found.applied.retain(|filter| filter.words != limit);
     found.is_not_so = Some(limit);
-    Ok(Some(place))
+    *hits = vec![place];
+    Ok(())
 }
 
 /// Tells what nothing of what was found has: features, and words that no item has.

@@ -2,13 +2,13 @@
 
 use forecourt_understanding::{Filter, ParsedQuestion, Test};
 
-use super::fact_words::asks_for_which;
+use super::fact_words::{asks_for_which, is_clause};
 use super::name_role::{Joining, head, is_head, is_same, joining, stands_for_itself, tokens};
 use super::phrase::{Phrase, PhrasePlace};
 use super::phrases::{content, is_short, phrases, points_back};
 use super::request::{ItemLookup, SearchRequest, TurnReading, push_new};
 use super::wording;
-use super::{facets, held_limits, request};
+use super::{facets, held_limits, let_go, renumbered, request, ruled_out};
 use crate::limits::PHRASES_MAX;
 
 /// Words of a turn that only describes what was asked for.
@@ -16,11 +16,8 @@ const DESCRIBING_WORDS_MAX: usize = 3;
 /// Words of a turn that begins with a preposition and adds to a question.
 const ADDING_WORDS_MAX: usize = 8;
 
-/// Clauses of a turn of which one may let go of a limit.
-const CLAUSES_MAX: usize = 4;
-
-/// Words of such a clause beside those that let go.
-const DROPPED_WORDS_MAX: usize = 4;
+/// How a clause begins that says what is looked for.
+const CLAUSES: &[&str] = &["that", "which", "who", "que", "qui"];
 
 /// A question that begins anew.
 pub(super) fn fresh(text: &str, reads: &dyn ItemLookup) -> SearchRequest {
@@ -45,11 +42,17 @@ pub(super) fn fresh(text: &str, reads: &dyn ItemLookup) -> SearchRequest {
 
 /// What is asked after `before` where this turn goes on with it. `None`: it is a question of its own.
 pub(super) fn next(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -> Option<SearchRequest> {
+    if let Some(limit) = ruled_out::as_limit(phrases().behind_addition(text)) {
+        return next(before, &limit, reads);
+    }
     // "In 24 inches, any price", "any time, but the cheapest": one clause lets go of a limit, and the others go on.
-    if let Some((eased, rest)) = eased(before, text, reads) {
+    if let Some((eased, rest)) = let_go::of_a_clause(before, text, reads) {
         return Some(next(&eased, &rest, reads).unwrap_or_else(|| narrowed_by(&eased, &rest, reads)));
     }
-    if let Some(asked) = phrases().dropped(text).and_then(|what| held_limits::without(before, what, reads)) {
+    if let Some(asked) = let_go::of_all(before, text, reads) {
+        return Some(asked);
+    }
+    if let Some(asked) = renumbered::renumbered(before, text, reads) {
         return Some(asked);
     }
     if let Some(replacement) = phrases().replacement(text) {
@@ -113,31 +116,6 @@ fn without_foreign(asked: SearchRequest, before: &SearchRequest, reads: &dyn Ite
     SearchRequest { filters: less.unwrap_or_else(|| asked.filters.clone()), ..asked }
 }
 
-/// The question without the limit that one clause of a turn lets go of, and the other clauses.
-fn eased(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -> Option<(SearchRequest, String)> {
-    let clauses: Vec<&str> = text.split(',').map(str::trim).filter(|clause| !clause.is_empty()).collect();
-    let dropped = |clause: &str| {
-        let what = phrases().dropped(clause).filter(|what| what.split_whitespace().count() <= DROPPED_WORDS_MAX)?;
-        // "Any colour is fine but not over 25" sets a limit, too.
-        held_limits::sets_none(before, what, reads).then(|| held_limits::without(before, what, reads)).flatten()
-    };
-    if clauses.len() < 2 || clauses.len() > CLAUSES_MAX {
-        return None;
-    }
-    let (at, eased) =
-        clauses.iter().enumerate().find_map(|(at, clause)| Some((at, dropped(clause)?))).or_else(|| {
-            // "Whichever flower": what no limit is of is let go of all the same.
-            let lets_go = |clause: &&str| {
-                phrases().dropped(clause).is_some_and(|what| {
-                    what.split_whitespace().count() <= DROPPED_WORDS_MAX && reads.understand(what).filters.is_empty()
-                })
-            };
-            clauses.iter().skip(1).position(lets_go).map(|at| (at + 1, before.clone()))
-        })?;
-    let rest: Vec<&str> = clauses.iter().enumerate().filter(|(of, _)| *of != at).map(|(_, clause)| *clause).collect();
-    Some((eased, rest.join(", ")))
-}
-
 /// The question with what a turn adds, however it is worded.
 fn narrowed_by(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -> SearchRequest {
     add(before, &Addition::read(text, reads), reads)
@@ -161,7 +139,13 @@ impl<'t> Addition<'t> {
         let asked = words.split_once(' ').map_or(words.as_str(), |(first, _)| first);
         let is_which = !parsed.filters.is_empty() && phrases().is_question(rest) && reads.names(asked).is_empty();
         let words = if is_which { words[asked.len()..].trim().to_owned() } else { words };
-        Self { rest, parsed, words }
+        match ruled_out::by_name(rest, reads).filter(|_| parsed.filters.is_empty()) {
+            Some(filter) => {
+                let parsed = ParsedQuestion { filters: vec![filter], ..ParsedQuestion::default() };
+                Self { rest, parsed, words: String::new() }
+            }
+            None => Self { rest, parsed, words },
+        }
     }
 
     /// Whether the turn says constraints, and nothing but what they say.
@@ -196,6 +180,7 @@ pub(super) fn narrowed(before: &SearchRequest, text: &str, reads: &dyn ItemLooku
         return None;
     }
     let mut asked = add(before, &addition, reads);
+    asked = with_less(before, &addition, &asked, reads).unwrap_or(asked);
     let is_bare = !goes_on && !addition.is_behind() && !addition.words.is_empty() && !content(&before.text).is_empty();
     if is_bare && joining(&before.text, &addition.words, reads) == Some(Joining::IsDescribed) {
         turn_round(&mut asked);
@@ -222,9 +207,9 @@ fn is_addition(
     if points_back(text) || addition.only_limits() || only_orders {
         return true;
     }
-    let begins = phrases().begins_with_limit(addition.rest);
+    let begins = phrases().begins_with_limit(addition.rest) || is_clause(addition.rest);
     let is_brief = addition.rest.split_whitespace().count() <= ADDING_WORDS_MAX && is_short(text);
-    if begins && is_brief && !phrases().is_question(text) {
+    if begins && is_brief && (is_clause(addition.rest) || !phrases().is_question(text)) {
         return true;
     }
     let has_subject = !content(&before.text).is_empty();
@@ -239,7 +224,15 @@ fn is_addition(
             || joining(&before.text, &addition.words, reads).is_some();
     }
     let is_bare = !addition.words.is_empty() && !phrases().is_question(text);
-    describes && is_bare && joining(&before.text, &addition.words, reads).is_some()
+    is_bare
+        && ((describes && joining(&before.text, &addition.words, reads).is_some()) || is_of_property(addition, reads))
+}
+
+/// Whether a turn begins with a word of a property and names no thing: "good with small kids", after dogs.
+fn is_of_property(addition: &Addition<'_>, reads: &dyn ItemLookup) -> bool {
+    let first = addition.words.split(' ').next().unwrap_or_default();
+    let is_brief = addition.rest.split_whitespace().count() <= ADDING_WORDS_MAX;
+    is_brief && reads.names_property(first) && stands_for_itself(&addition.words, reads) != Some(true)
 }
 
 /// Whether a turn asks which things of another name there are, which nothing keeps beside what was asked before: "and which
@@ -282,6 +275,36 @@ fn add(before: &SearchRequest, addition: &Addition<'_>, reads: &dyn ItemLookup) 
     asked
 }
 
+/// The question with what a turn adds but for words beside its limits, or for the verb of a clause, where nothing is found
+/// with those: "that works on Linux" adds Linux. `None`: something is found, or nothing is without them either.
+fn with_less(
+    before: &SearchRequest,
+    addition: &Addition<'_>,
+    asked: &SearchRequest,
+    reads: &dyn ItemLookup,
+) -> Option<SearchRequest> {
+    let clause = behind_verb(addition.rest);
+    let says_more = !addition.words.is_empty() || clause.is_some();
+    if addition.parsed.filters.is_empty() || !says_more || reads.finds(asked) {
+        return None;
+    }
+    let wordless = || {
+        let mut parsed = addition.parsed.clone();
+        push_new(&mut parsed.not_understood, addition.words.clone());
+        Addition { rest: addition.rest, parsed, words: String::new() }
+    };
+    let wordless = (!addition.words.is_empty()).then(wordless);
+    let clause = clause.map(|rest| Addition::read(rest, reads)).filter(|read| !read.parsed.filters.is_empty());
+    wordless.into_iter().chain(clause).map(|less| add(before, &less, reads)).find(|less| reads.finds(less))
+}
+
+/// What stands behind the verb of a clause that says what is looked for: "inglés", of "que hable inglés".
+fn behind_verb(rest: &str) -> Option<&str> {
+    let (that, clause) = rest.split_once(' ')?;
+    let (_, behind) = clause.trim_start().split_once(' ')?;
+    CLAUSES.contains(&that.to_lowercase().as_str()).then(|| behind.trim()).filter(|behind| !behind.is_empty())
+}
+
 /// Makes the newest phrase the subject, and the former subject a description of it.
 fn turn_round(asked: &mut SearchRequest) {
     for phrase in asked.phrases.iter_mut().filter(|phrase| phrase.place == PhrasePlace::Subject) {
@@ -306,7 +329,7 @@ fn put(asked: &mut SearchRequest, phrase: Phrase) {
 
 /// Adds a constraint. Another limit on the same property takes the place of the earlier one, and so does another kind
 /// of thing where `is_kind`.
-fn narrow(filters: &mut Vec<Filter>, filter: Filter, is_kind: bool, reads: &dyn ItemLookup) {
+pub(super) fn narrow(filters: &mut Vec<Filter>, filter: Filter, is_kind: bool, reads: &dyn ItemLookup) {
     let is_sort = |filter: &Filter| matches!(filter.test, Test::Is(_) | Test::IsOneOf { .. });
     let replaces = |other: &Filter| {
         let are_sorts = is_kind && is_sort(other) && is_sort(&filter);

@@ -3,7 +3,7 @@
 
 use forecourt_understanding::{Filter, OPENING_TIMES, PLACE_PATHS, Test};
 
-use forecourt_vocabulary::PropertyTable;
+use forecourt_vocabulary::{PropertyTable, folded};
 
 use super::name_role::is_same;
 use super::phrase::PhrasePlace;
@@ -95,12 +95,10 @@ fn are_colours(classes: &[String], reads: &dyn ItemLookup) -> bool {
 /// nobody lets go of by the way.
 pub(super) fn without(before: &SearchRequest, what: &str, reads: &dyn ItemLookup) -> Option<SearchRequest> {
     let said = reads.understand(what).filters;
-    // "Any under 30?" is another limit of what has one, and lets go of none.
-    let sets_another = |one: &Filter| {
-        before.filters.iter().any(|held| share_a_field(one, held))
-            && before.filters.iter().all(|held| held.test != one.test)
-    };
-    if said.iter().any(sets_another) {
+    // "Any under 30?" is another limit of what has one, and lets go of none; "male or female" names the one that holds.
+    let is_of_held = |one: &Filter| before.filters.iter().any(|held| speaks_of(one, held));
+    let sets_another = |one: &Filter| before.filters.iter().any(|held| share_a_field(one, held)) && !is_of_held(one);
+    if said.iter().any(sets_another) && !said.iter().any(is_of_held) {
         return None;
     }
     let words: Vec<String> = content_words(what).map(str::to_lowercase).collect();
@@ -127,13 +125,35 @@ pub(super) fn without(before: &SearchRequest, what: &str, reads: &dyn ItemLookup
 
 /// Whether what is said sets no limit but those that hold already: "never mind the pool" speaks of the pool.
 pub(super) fn sets_none(before: &SearchRequest, what: &str, reads: &dyn ItemLookup) -> bool {
-    let is_held = |said: &Filter| {
-        before
-            .filters
-            .iter()
-            .any(|held| held.test == said.test && (held.fields == said.fields || share_a_field(held, said)))
+    let said = reads.understand(what).filters;
+    let is_held = |said: &Filter| before.filters.iter().any(|held| speaks_of(said, held));
+    // "Red or blue" lets go of red, whatever else it says of it.
+    let is_beside = |one: &Filter| said.iter().any(|other| share_a_field(one, other) && is_held(other));
+    said.iter().all(|one| is_held(one) || is_beside(one))
+}
+
+/// Whether what is said is the limit that holds, or one of its values: "diesel", of "not diesel".
+fn speaks_of(said: &Filter, held: &Filter) -> bool {
+    let is_of_it = said.fields == held.fields || share_a_field(said, held);
+    let shares_value = || {
+        let is_value = |value: &String| all_values(held).iter().any(|other| folded(other) == folded(value));
+        all_values(said).iter().any(is_value)
     };
-    reads.understand(what).filters.iter().all(is_held)
+    is_of_it && (said.test == held.test || shares_value())
+}
+
+/// The values that a limit asks for, or rules out.
+fn all_values(filter: &Filter) -> &[String] {
+    match &filter.test {
+        Test::NoneOf(values) => values,
+        _ => values(filter),
+    }
+}
+
+/// Whether a word is what people call a limit of a price, a place, a colour or a time.
+pub(super) fn is_limit_name(word: &str) -> bool {
+    let word = word.to_lowercase();
+    [MONEY, PLACES, COLOUR_NAMES, TIMES].iter().any(|names| names.contains(&word.as_str()))
 }
 
 /// The values that a limit asks for.

@@ -21,6 +21,8 @@
 //! | `request.rs`, `library_parser.rs` | what is looked for, and how questions are read with an index |
 //! | `conversation.rs` | what is asked, after what was asked before |
 //! | `follow_up.rs`, `name_role.rs` | how a turn goes on with a question: what it adds and what it replaces |
+//! | `held_limits.rs`, `let_go.rs` | which limits still hold, and which are let go of |
+//! | `renumbered.rs`, `ruled_out.rs` | a number that takes another's place, and what is not wanted |
 //! | `phrase.rs`, `wording.rs` | what each turn said, and the question in words, with what earlier turns said |
 //! | `shown.rs` | the item that is meant of those that were shown |
 //! | `phrases.rs` | words around what is asked for |
@@ -36,8 +38,10 @@
 //! | `answer_text.rs`, `facts.rs`, `values.rs`, `markdown.rs` | what was found, in words |
 //! | `fact_question.rs`, `named_item.rs`, `fact_answer.rs`, `contains.rs` | one fact of one item |
 //! | `own_property.rs`, `asked_words.rs`, `asked_data.rs`, `stated_values.rs` | what an item states in whichever property |
+//! | `own_text.rs` | the sentence of an item's text that says what is asked |
+//! | `stated_parts.rs`, `equal_amounts.rs` | what its parts state, and amounts in the unit that people use |
 //! | `mentioned.rs`, `variant.rs` | an item whose name stands in a question; one variant of an item |
-//! | `compared_item.rs` | what is compared with an item by its name |
+//! | `compared_item.rs`, `comparative.rs` | what is compared with an item by its name, and the one of the shown that is more so |
 //! | `document.rs`, `passage.rs` | a section of a document as the answer |
 //! | `fact_data.rs`, `fact_context.rs` | which properties say what, as data |
 //! | `engine.rs` | one message, from its question to its answer |
@@ -52,6 +56,7 @@ mod boost;
 mod broader;
 mod caller_context;
 mod closest;
+mod comparative;
 mod compared_item;
 mod contains;
 mod content_file_errors;
@@ -64,6 +69,7 @@ mod document;
 mod elicit;
 mod elicited;
 mod engine;
+mod equal_amounts;
 mod facet_ranges;
 mod facets;
 mod fact_answer;
@@ -81,6 +87,7 @@ mod held_limits;
 mod index_slots;
 mod item_order;
 mod kind_named;
+mod let_go;
 mod library_parser;
 pub mod limits;
 mod markdown;
@@ -88,17 +95,21 @@ mod mentioned;
 mod name_role;
 mod named_item;
 mod own_property;
+mod own_text;
 mod passage;
 mod phrase;
 mod phrases;
 mod ranker;
 mod ranking;
+mod renumbered;
 mod request;
 mod rerank;
+mod ruled_out;
 mod settings;
 mod shown;
 mod sites;
 mod sold_out;
+mod stated_parts;
 mod stated_values;
 mod tool;
 mod unwanted;

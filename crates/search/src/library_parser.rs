@@ -7,6 +7,7 @@ use forecourt_vocabulary::{ItemValue, LANGUAGES, Vocabulary, folded};
 use serde_json::Value;
 
 use super::asked_words::{AskedWords, MEANT_MIN};
+use super::comparative::Comparative;
 use super::compared_item;
 use super::elicit::Elicitation;
 use super::fact_answer::LimitLookup;
@@ -130,7 +131,17 @@ impl ItemLookup for LibraryParser<'_> {
         let asked = SearchRequest { items_only: true, ..shown.clone() };
         let found = read(find(self.library, &asked, shown.results.unwrap_or(page)));
         let names: Vec<String> = found.hits.into_iter().map(|hit| hit.name).collect();
-        shown::named_by(text, &names).map(|at| shown.offset + at + 1)
+        // "How far is the beach?" asks for a property, though a hotel is called so.
+        let tells = |word: &str| !self.library.names_property(word);
+        shown::named_by(text, &names, &tells).map(|at| shown.offset + at + 1)
+    }
+
+    fn compared(&self, shown: &SearchRequest, comparative: &str, page: usize) -> Option<usize> {
+        let meant = Comparative::read(comparative)?;
+        let asked = SearchRequest { items_only: true, ..shown.clone() };
+        let hits = read(find(self.library, &asked, shown.results.unwrap_or(page))).hits;
+        let first = meant.first_of(&hits, self.elicitation.say, self.library.vocabulary())?;
+        Some(shown.offset + first + 1)
     }
 
     fn asks_back(&self, asked: &SearchRequest) -> Option<Question> {

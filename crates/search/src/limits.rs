@@ -50,6 +50,12 @@ pub(crate) const INLINE_ITEMS_MAX: u64 = 50_000;
 pub(crate) const FACT_ENTRIES_MAX: usize = 60;
 /// Properties of one item that are read for a question about it.
 pub(crate) const STATED_VALUES_MAX: usize = 500;
+/// Parts of an item of one kind that are read for a question about it, such as its offers.
+pub(crate) const PARTS_READ_MAX: usize = 12;
+/// Parts within parts that are read.
+pub(crate) const PARTS_DEPTH_MAX: usize = 3;
+/// Bytes of the text of an item in which a sentence is looked for that answers.
+pub(crate) const OWN_TEXT_BYTES_MAX: usize = 20_000;
 /// Amounts of an item with which others may be compared by its name.
 pub(crate) const COMPARED_VALUES_MAX: usize = 24;
 /// Variants of one item that are read for a question about one of them.

@@ -110,8 +110,10 @@ pub(super) fn tokens(text: &str) -> Vec<String> {
 pub(super) fn segments(name: &str) -> Vec<Vec<String>> {
     let mut parts = vec![Vec::new()];
     for word in name.split_whitespace() {
-        let (begins, ends) =
-            (word.starts_with(['(', '[', '-', '–', '&']), word.ends_with([',', ':', ';', ')', ']', '-']));
+        let (begins, ends) = (
+            word.starts_with(['(', '[', '-', '–', '&', '\'', '‘', '‚', '"', '“', '„', '«']),
+            word.ends_with([',', ':', ';', ')', ']', '-']),
+        );
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
         let parts_here = begins || ENDS.contains(&bare.as_str());
         if parts_here {
@@ -138,6 +140,7 @@ mod tests {
             ("Blueberry Muffins (Gluten-Free)", "muffin"),
             ("Jacket, red", "jacket"),
             ("Garlic Bread", "bread"),
+            ("Blackberry 'Navaho'", "blackberry"),
         ] {
             assert!(is_head(name, word, "en"), "{name}");
         }

@@ -5,7 +5,8 @@ use forecourt_index::Hit;
 use forecourt_understanding::{Filter, name_in_words, unit::Dimension};
 use forecourt_vocabulary::folded;
 
-use crate::asked_words::{AskedWords, MEANT_MIN};
+use crate::asked_words::{AskedKind, AskedWords, MEANT_MIN};
+use crate::equal_amounts;
 use crate::fact_context::FactContext;
 use crate::fact_data;
 use crate::fact_words::asks_nothing;
@@ -15,6 +16,7 @@ use crate::name_role::is_same;
 use crate::phrases::content_words;
 use crate::stated_values::{self, StatedFact, StatedValue};
 use crate::values::text_of;
+use crate::yes_or_no::asks_whether;
 
 /// Words of a question that may be values.
 const VALUE_WORDS_MAX: usize = 6;
@@ -40,6 +42,18 @@ fn without_kind(question: &str, hit: &Hit) -> String {
     question.split_whitespace().filter(|word| !is_kind(word)).collect::<Vec<_>>().join(" ")
 }
 
+/// The only property of an item that is of the kind which a question asks for: a person for "who", a day for "when".
+/// `None`: it asks for neither, or the item states none or several.
+pub(crate) fn of_kind(tell: &FactContext<'_>, hit: &Hit, question: &str) -> Option<String> {
+    let is_kind: fn(&StatedValue) -> bool = match AskedKind::of(question)? {
+        AskedKind::Person => |one| one.is_person,
+        AskedKind::Day => StatedValue::is_date,
+    };
+    let stated = stated_values::all(&hit.item, tell.say, tell.vocabulary);
+    let fits: Vec<&StatedValue> = stated.iter().filter(|one| is_kind(one)).take(2).collect();
+    (fits.len() == 1).then(|| told(tell, hit, &fits))
+}
+
 /// The limits by which a question about an item names a property: those that it is understood to say, else the values that
 /// other items state where this one states another: "is it built-in?" of what is freestanding.
 pub(crate) fn limits(
@@ -59,10 +73,39 @@ pub(crate) fn limits(
     };
     let words: Vec<&str> = content_words(question).filter(|word| !asks_nothing(&word.to_lowercase())).collect();
     let words = || words.iter().take(VALUE_WORDS_MAX);
-    let texts = stated.iter().filter(is_text).take(COMPARED_VALUES_MAX);
-    let values = texts.flat_map(|one| words().map(|word| Filter::is(&one.path, *word)));
-    let mut values = values.filter(|filter| has_items(std::slice::from_ref(filter)));
-    said.iter().cloned().chain(values.next()).collect()
+    let texts = || stated.iter().filter(is_text).take(COMPARED_VALUES_MAX);
+    let values = |value: fn(&str, &str) -> Filter| {
+        let mut all = texts().flat_map(|one| words().map(move |word| value(&one.path, word)));
+        all.find(|filter| has_items(std::slice::from_ref(filter)))
+    };
+    // "Is it rechargeable?" of what has "USB rechargeable" or "AAA batteries" as its power.
+    let mentioned = || values(|path, word| Filter::mentions(path, word)).filter(|_| asks_of_it(question));
+    let value = values(|path, word| Filter::is(path, word)).or_else(mentioned);
+    said.iter().cloned().chain(value).collect()
+}
+
+/// How questions begin that ask for whatever there is, folded.
+const EXISTS: &[&str] = &[
+    "is there ",
+    "are there ",
+    "do you ",
+    "have you ",
+    "gibt es ",
+    "habt ihr ",
+    "haben sie ",
+    "y a-t-il ",
+    "il y a ",
+    "avez-vous ",
+    "hay ",
+    "tienes ",
+    "tienen ",
+];
+
+/// Whether a text asks whether an item is so, and not whether there is one.
+fn asks_of_it(question: &str) -> bool {
+    let text = folded(question);
+    let text = text.trim_start_matches(['¿', ' ']);
+    asks_whether(question) && !EXISTS.iter().any(|exists| text.starts_with(exists))
 }
 
 /// Whether an item says yes or no of exactly what is asked: "is it vegan?".
@@ -82,11 +125,14 @@ fn meant<'s>(
 ) -> Vec<&'s StatedValue> {
     let words = AskedWords::read(question, tell.vocabulary);
     let is_limited = |one: &StatedValue| limits.iter().any(|limit| is_of(limit, one));
-    let fits: Vec<(usize, &StatedValue)> = stated
-        .iter()
-        .map(|one| (words.fit(one) + if is_limited(one) { MEANT_MIN } else { 0 }, one))
-        .filter(|(fit, _)| *fit >= MEANT_MIN)
-        .collect();
+    // What the words name goes before what a limit of theirs is of.
+    let fit = |one: &StatedValue| match (words.fit(one), is_limited(one)) {
+        (fit, is_limited) if fit >= MEANT_MIN => 2 * fit + usize::from(is_limited),
+        (fit, true) => 1 + fit,
+        (_, false) => 0,
+    };
+    let fits: Vec<(usize, &StatedValue)> =
+        stated.iter().map(|one| (fit(one), one)).filter(|(fit, _)| *fit > 0).collect();
     let Some(best) = fits.iter().map(|(fit, _)| *fit).max() else { return Vec::new() };
     let mut best: Vec<&StatedValue> = fits.into_iter().filter(|(fit, _)| *fit == best).map(|(_, one)| one).collect();
     // "Noise level" is nearer to what is asked than "noise level while spinning".
@@ -109,7 +155,7 @@ pub(crate) fn property_name(field: &str) -> String {
 
 fn told(tell: &FactContext<'_>, hit: &Hit, stated: &[&StatedValue]) -> String {
     let one = |stated: &&StatedValue| plain(&format!("{}: {}", stated.name, stated.told(tell.say)));
-    let told: Vec<String> = stated.iter().map(one).collect();
+    let told: Vec<String> = stated.iter().map(one).map(equal_amounts::with_equal).collect();
     format!("{}: {}.", link(&hit.name, hit.url.as_deref()), told.join("; "))
 }
 

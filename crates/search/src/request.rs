@@ -205,6 +205,11 @@ pub(super) trait ItemLookup: QuestionParser {
     fn named_among(&self, _shown: &SearchRequest, _text: &str, _page: usize) -> Option<usize> {
         None
     }
+    /// The position of the one of the shown items that a comparative means, at `page` items an answer: "the bigger one", of
+    /// batteries with a capacity. `None`: they state nothing that it compares.
+    fn compared(&self, _shown: &SearchRequest, _comparative: &str, _page: usize) -> Option<usize> {
+        None
+    }
     /// What is asked back about a question, if anything is.
     fn asks_back(&self, asked: &SearchRequest) -> Option<Question>;
     /// Whether the content is about one of these words, and does not just have it somewhere.

@@ -70,12 +70,13 @@ fn first_by(
 }
 
 /// The place of the one of these names that a text says a part of behind an article, as far as that tells it from the
-/// others: "is the Kronos one dimmable?". `None`: it says none, or one of several.
-pub(super) fn named_by(text: &str, names: &[String]) -> Option<usize> {
+/// others: "is the Kronos one dimmable?". `None`: it says none, or one of several. `is_own`: whether a word may be of a name
+/// alone.
+pub(super) fn named_by(text: &str, names: &[String], is_own: &dyn Fn(&str) -> bool) -> Option<usize> {
     let said = words(text);
     let names: Vec<Vec<String>> = names.iter().map(|name| words(name)).collect();
     // What all are called tells none apart.
-    let tells = |word: &String| names.len() == 1 || !names.iter().all(|name| name.contains(word));
+    let tells = |word: &String| (names.len() == 1 || !names.iter().all(|name| name.contains(word))) && is_own(word);
     let behind = |name: &Vec<String>, at: usize| said[at..].iter().take_while(|word| name.contains(word)).count();
     let count = |name: &Vec<String>| {
         let articles = said.iter().enumerate().filter(|(_, word)| is_definite(word)).map(|(at, _)| at + 1);
@@ -111,9 +112,10 @@ mod tests {
             ("does it glow?", None),
             ("", None),
         ] {
-            assert_eq!(named_by(text, &names), at, "{text}");
+            assert_eq!(named_by(text, &names, &|_| true), at, "{text}");
         }
-        assert_eq!(named_by("¿cuánto pesa la lamp?", &names[..1]), Some(0));
-        assert_eq!(named_by("the", &[]), None);
+        assert_eq!(named_by("¿cuánto pesa la lamp?", &names[..1], &|_| true), Some(0));
+        assert_eq!(named_by("how bright is the kronos?", &names, &|word| word != "kronos"), None);
+        assert_eq!(named_by("the", &[], &|_| true), None);
     }
 }

@@ -7,7 +7,8 @@ use serde_json::{Map, Number, Value};
 
 use crate::asked_data::asked;
 use crate::limits::{FACT_ENTRIES_MAX, STATED_VALUES_MAX};
-use crate::values::cut;
+use crate::stated_parts;
+use crate::values::{cut, duration, moment};
 
 /// Lists of properties of a site's own.
 const LISTS: [&str; 2] = ["additionalProperty", "amenityFeature"];
@@ -36,11 +37,14 @@ const UNTOLD: &[&str] = &[
     "recipeIngredient",
     "mainEntityOfPage",
     "position",
-    "inLanguage",
+    "fetchedAt",
+    "dateModified",
 ];
 /// Texts for yes and for no, folded.
 const YES: &[&str] = &["yes", "true", "ja", "oui", "si", "vrai", "wahr"];
 const NO: &[&str] = &["no", "false", "nein", "non", "faux", "falsch"];
+/// Properties of an object that is an amount.
+pub(crate) const AMOUNTS: [&str; 3] = ["value", "minValue", "maxValue"];
 /// Between the ends of a range.
 const TIE: &str = "–";
 
@@ -55,6 +59,8 @@ pub(crate) struct StatedValue {
     pub(crate) name: String,
     /// What it states.
     pub(crate) value: StatedFact,
+    /// Whether that is a person.
+    pub(crate) is_person: bool,
 }
 
 /// What a property states.
@@ -67,6 +73,12 @@ pub(crate) enum StatedFact {
 }
 
 impl StatedValue {
+    /// Whether it states a day.
+    pub(crate) fn is_date(&self) -> bool {
+        let StatedFact::Text(text) = &self.value else { return false };
+        text.get(..10).is_some_and(|day| day.parse::<jiff::civil::Date>().is_ok())
+    }
+
     /// The value as it is told.
     pub(crate) fn told(&self, say: Sentences) -> String {
         match &self.value {
@@ -77,25 +89,50 @@ impl StatedValue {
     }
 }
 
-/// What an item states, at most [`STATED_VALUES_MAX`] properties: those of its site's own come first.
+/// What an item states, at most [`STATED_VALUES_MAX`] properties: those of its site's own come first, those of its parts
+/// last.
 pub(crate) fn all(item: &Value, say: Sentences, vocabulary: &Vocabulary) -> Vec<StatedValue> {
     let lists = LISTS.iter().filter_map(|list| Some((list, item.get(*list)?.as_array()?)));
     let own = lists.flat_map(|(list, all)| all.iter().map(move |one| (list, one))).filter_map(|(list, one)| {
         let name = one.get("name")?.as_str()?;
         // A point within a name parts no path: "max. load".
         let words = name_in_words(&name.replace('.', " "));
-        Some(StatedValue { words, path: format!("{list}.{name}"), name: name.to_owned(), value: fact(one, say)? })
+        let path = format!("{list}.{name}");
+        Some(StatedValue { words, path, name: name.to_owned(), value: fact(one, say)?, is_person: false })
     });
     let fields = item.as_object().into_iter().flat_map(Map::iter).filter(|(key, _)| is_told(key));
-    let known = fields.filter_map(|(key, value)| {
-        let words = name_in_words(key);
-        let name = named(vocabulary, key, say).unwrap_or_else(|| words.clone());
-        Some(StatedValue { words, path: key.clone(), name, value: pay(value, say).or_else(|| fact_of(value, say))? })
+    let stated = fields.filter_map(|(key, value)| {
+        let fact = pay(value, say).or_else(|| fact_of(value, say))?;
+        Some(known(vocabulary, (key.clone(), key), fact, is_person(value), say))
     });
-    own.chain(known).take(STATED_VALUES_MAX).collect()
+    let parts = stated_parts::of(item, say).into_iter().map(|part| {
+        let key = part.path.rsplit('.').next().unwrap_or_default().to_owned();
+        known(vocabulary, (part.path, &key), part.fact, part.is_person, say)
+    });
+    own.chain(stated).chain(parts).take(STATED_VALUES_MAX).collect()
 }
 
-fn is_told(key: &str) -> bool {
+/// What a property of schema.org states, by its path and its own name.
+fn known(
+    vocabulary: &Vocabulary,
+    (path, key): (String, &str),
+    value: StatedFact,
+    is_person: bool,
+    say: Sentences,
+) -> StatedValue {
+    let words = name_in_words(key);
+    let name = named(vocabulary, key, say).unwrap_or_else(|| words.clone());
+    StatedValue { words, path, name, value, is_person }
+}
+
+/// Whether a value is a person, or several.
+pub(crate) fn is_person(value: &Value) -> bool {
+    let one = value.as_array().and_then(|all| all.first()).unwrap_or(value);
+    one.get("@type").and_then(Value::as_str) == Some("Person")
+}
+
+/// Whether a property is told where it is asked for.
+pub(crate) fn is_told(key: &str) -> bool {
     !key.starts_with('@') && !UNTOLD.contains(&key) && !LISTS.contains(&key)
 }
 
@@ -121,18 +158,26 @@ fn fact(one: &Value, say: Sentences) -> Option<StatedFact> {
 }
 
 /// A value of any shape that can be told in a few words.
-fn fact_of(value: &Value, say: Sentences) -> Option<StatedFact> {
+pub(crate) fn fact_of(value: &Value, say: Sentences) -> Option<StatedFact> {
     match value {
         Value::Bool(truth) => Some(StatedFact::Truth(*truth)),
+        Value::String(text) if span(text, say).is_some() => span(text, say).map(StatedFact::Text),
+        Value::String(text) if text.get(10..11) == Some("T") => moment(text).map(StatedFact::Text),
         Value::String(text) if YES.contains(&folded(text.trim()).as_str()) => Some(StatedFact::Truth(true)),
         Value::String(text) if NO.contains(&folded(text.trim()).as_str()) => Some(StatedFact::Truth(false)),
         Value::Array(items) => {
             let texts: Vec<String> = items.iter().filter_map(scalar).take(FACT_ENTRIES_MAX).collect();
             (!texts.is_empty()).then(|| StatedFact::Text(texts.join(", ")))
         }
-        Value::Object(fields) if fields.contains_key("value") || fields.contains_key("minValue") => fact(value, say),
+        Value::Object(fields) if AMOUNTS.iter().any(|key| fields.contains_key(*key)) => fact(value, say),
         _ => scalar(value).map(StatedFact::Text),
     }
+}
+
+/// An ISO 8601 duration in words. Hours of work are no days: 45 of them stay hours.
+fn span(text: &str, say: Sentences) -> Option<String> {
+    let hours = text.strip_prefix("PT").and_then(|rest| rest.strip_suffix('H')?.parse().ok());
+    hours.map(|hours| say.hours(hours)).or_else(|| duration(say, text))
 }
 
 /// A pay: an amount of money, and the time that it is for.
@@ -161,7 +206,8 @@ fn scalar(value: &Value) -> Option<String> {
         Value::Null | Value::Bool(_) | Value::Array(_) => return None,
     };
     // An address of a page or of a term says nothing in an answer but its last part.
-    let text = text.strip_prefix("https://schema.org/").unwrap_or(text);
+    let text =
+        ["https://schema.org/", "http://schema.org/"].iter().find_map(|site| text.strip_prefix(site)).unwrap_or(text);
     (!text.is_empty() && !text.contains("://")).then(|| cut(without_seconds(text)))
 }
 

@@ -28,6 +28,8 @@ pub(crate) enum ValueForm {
     Servings,
     /// A price, with its currency.
     Price,
+    /// The prices of all offers, where each has a name: for adults, for children.
+    Prices,
     /// Calories, with their unit.
     Energy,
     /// One of schema.org's states of an offer.
@@ -63,6 +65,7 @@ pub(crate) fn parts(say: Sentences, form: ValueForm, value: &Value, parts_max: u
         ValueForm::Names | ValueForm::List => list(value, parts_max),
         ValueForm::Servings => one(servings(say, value)),
         ValueForm::Price => one(price(say, value)),
+        ValueForm::Prices => prices(say, value, parts_max).or_else(|| one(price(say, value))),
         ValueForm::Energy => one(energy(value)),
         ValueForm::Availability => one(availability(say, value)),
         ValueForm::Place => one(place(value)),
@@ -116,7 +119,7 @@ fn date(text: &str) -> Option<String> {
 }
 
 /// The day of a moment and its hour and minute, where it says those: "2026-12-04 19:00".
-fn moment(text: &str) -> Option<String> {
+pub(crate) fn moment(text: &str) -> Option<String> {
     let day = date(text)?;
     let time = text.get(10..16).and_then(|rest| rest.strip_prefix(['T', ' ']));
     let is_time = |time: &&str| {
@@ -168,6 +171,13 @@ pub(crate) fn price(say: Sentences, offers: &Value) -> Option<String> {
         Some(usual) => Some(say.reduced(&with_currency(&price), &with_currency(&usual))),
         None => Some(with_currency(&price)),
     }
+}
+
+/// What each of several offers costs, with its name in brackets. `None`: there is one, or one has no name or no price.
+fn prices(say: Sentences, offers: &Value, parts_max: usize) -> Option<Vec<String>> {
+    let offers = offers.as_array().filter(|offers| offers.len() > 1)?;
+    let named = |offer: &Value| Some(format!("{} ({})", price(say, offer)?, cut(offer.get("name")?.as_str()?.trim())));
+    offers.iter().take(parts_max).map(named).collect()
 }
 
 fn energy(value: &Value) -> Option<String> {
@@ -288,6 +298,13 @@ mod tests {
             (Place, json!("Bern"), "Bern"),
             (Price, json!([{"price": 9.5, "priceCurrency": "EUR"}]), "9.5 EUR"),
             (Price, json!({"lowPrice": "3"}), "3"),
+            (
+                Prices,
+                json!([{"name": "Adult", "price": 12, "priceCurrency": "EUR"}, {"name": "Child", "price": 0}]),
+                "12 EUR (Adult); 0 (Child)",
+            ),
+            (Prices, json!([{"price": 12}, {"name": "Child", "price": 0}]), "12"),
+            (Prices, json!({"name": "Adult", "price": 12}), "12"),
             (
                 Price,
                 json!({"price": "15.00", "priceCurrency": "EUR", "priceSpecification": [

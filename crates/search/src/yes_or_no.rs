@@ -6,7 +6,9 @@ use forecourt_vocabulary::folded;
 
 use super::beside_limits::{ANYTHING, QUESTIONS};
 use super::kind_named;
+use super::mentioned;
 use super::request::SearchRequest;
+use crate::limits::NAMED_ITEMS_MAX;
 
 /// Verbs that begin such a question, without accents.
 const VERBS: &[&str] = &[
@@ -17,8 +19,13 @@ const VERBS: &[&str] = &[
 const HOURS: [&str; 2] = ["openingHours", "openingHoursSpecification"];
 
 /// The place that a question names, which is not open then, and what was asked of it. `None`: nothing of the kind is asked, or
-/// of several places.
-pub(super) fn closed(library: &Library, asked: &SearchRequest, query: &Query) -> Result<Option<(Hit, String)>, Error> {
+/// of several places. `is_found`: others are open then.
+pub(super) fn closed(
+    library: &Library,
+    asked: &SearchRequest,
+    query: &Query,
+    is_found: bool,
+) -> Result<Option<(Hit, String)>, Error> {
     let is_opening = |filter: &&Filter| {
         !filter.fields.is_empty() && filter.fields.iter().all(|field| field.starts_with(OPENING_TIMES))
     };
@@ -26,17 +33,25 @@ pub(super) fn closed(library: &Library, asked: &SearchRequest, query: &Query) ->
     if opening.is_empty() || !asks_whether(asked.reading.text()) {
         return Ok(None);
     }
+    let said = opening.first().map(|filter| filter.words.clone()).unwrap_or_default();
+    let states = |hit: &Hit| HOURS.iter().any(|key| hit.item.get(*key).is_some());
+    if let Some(named) = mentioned::item(library, asked.reading.text())?.filter(states) {
+        let by_name = Query { text: named.name.clone(), limit: NAMED_ITEMS_MAX, ..query.clone() };
+        let is_open = library.search(&by_name)?.iter().any(|hit| hit.id == named.id);
+        return Ok((!is_open).then_some((named, said)));
+    }
+    if is_found {
+        return Ok(None);
+    }
     let filters = others.into_iter().cloned().collect();
     let mut hits = library.search(&Query { filters, limit: 2, ..query.clone() })?;
     let is_one =
         hits.len() == 1 || hits.first().is_some_and(|first| kind_named::is_called(library, &query.text, first));
-    let states = |hit: &Hit| HOURS.iter().any(|key| hit.item.get(*key).is_some());
-    let said = opening.first().map(|filter| filter.words.clone()).unwrap_or_default();
     Ok((is_one && !hits.is_empty()).then(|| hits.remove(0)).filter(states).map(|hit| (hit, said)))
 }
 
 /// Whether a text asks whether something is so, and not which things are.
-fn asks_whether(text: &str) -> bool {
+pub(super) fn asks_whether(text: &str) -> bool {
     let words: Vec<String> =
         text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(folded).collect();
     let asks_which = |word: &String| QUESTIONS.iter().chain(ANYTHING).any(|asks| folded(asks) == *word);

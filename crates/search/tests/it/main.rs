@@ -10,6 +10,7 @@ mod guide;
 mod meaning;
 mod near;
 mod over;
+mod parts_asked;
 mod ranking;
 mod refusals;
 mod rerank;

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::support::{build, in_folder, message, stream};
 
-fn agent(items: &[Value]) -> (TempDir, BuiltAgent) {
+pub(crate) fn agent(items: &[Value]) -> (TempDir, BuiltAgent) {
     let folder = tempfile::tempdir().unwrap();
     let lines: String = items.iter().map(|item| format!("{item}\n")).collect();
     std::fs::write(folder.path().join("items.jsonl"), lines).unwrap();
@@ -37,7 +37,7 @@ async fn answer(built: &BuiltAgent, turns: &[&str], language: &str) -> (String, 
 }
 
 /// Whether each conversation ends in an answer that says this, about this item alone.
-async fn says(built: &BuiltAgent, cases: &[(&[&str], &str, &str, &str)]) {
+pub(crate) async fn says(built: &BuiltAgent, cases: &[(&[&str], &str, &str, &str)]) {
     for (turns, language, item, said) in cases {
         let (text, names) = answer(built, turns, language).await;
         assert!(text.contains(said) && names == [*item], "{turns:?}: {names:?} {text}");
@@ -45,7 +45,7 @@ async fn says(built: &BuiltAgent, cases: &[(&[&str], &str, &str, &str)]) {
 }
 
 /// Whether each conversation ends in a list of exactly these.
-async fn lists(built: &BuiltAgent, cases: &[(&[&str], &str, &[&str])]) {
+pub(crate) async fn lists(built: &BuiltAgent, cases: &[(&[&str], &str, &[&str])]) {
     for (turns, language, wanted) in cases {
         let (text, mut names) = answer(built, turns, language).await;
         names.sort_unstable();
