@@ -2,26 +2,46 @@
 
 use std::num::NonZeroU32;
 
-use crate::limits::MESSAGES_PER_SENDER_PER_HOUR;
 use forecourt_core::Handle;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-/// Which agents are asked over a connector, and how often.
-#[derive(Debug, Clone, PartialEq, Eq)]
+use crate::limits::MESSAGES_PER_SENDER_PER_HOUR;
+
+/// The keys that each file has, whatever its platform: which agents are asked, and how often.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct ConnectorSettings {
-    /// The agent that is asked where nobody is mentioned by name. Default: the default agent of the deployment.
+    /// The platform, such as `slack`. By it the file came to its crate.
+    #[serde(rename = "kind")]
+    _kind: String,
+    /// The agent that is asked where nobody is mentioned by name. Default: the first of `agents`, else the default agent
+    /// of the deployment.
+    #[schemars(with = "Option<String>")]
     pub agent: Option<Handle>,
     /// The agents that can be asked. Default: all.
+    #[schemars(with = "Option<Vec<String>>")]
     pub agents: Option<Vec<Handle>>,
-    /// Messages of one person within an hour; further ones are dropped. Default: 60.
+    /// Messages of one person within an hour; further ones are dropped.
+    #[serde(default = "per_hour")]
     pub messages_per_sender_per_hour: NonZeroU32,
-    /// Whether an answer is shown while it is written. Default: true.
+    /// Whether an answer is shown while it is written.
+    #[serde(default = "yes")]
     pub live: bool,
+}
+
+fn per_hour() -> NonZeroU32 {
+    NonZeroU32::new(MESSAGES_PER_SENDER_PER_HOUR).unwrap_or(NonZeroU32::MIN)
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Default for ConnectorSettings {
     fn default() -> Self {
-        let per_hour = NonZeroU32::new(MESSAGES_PER_SENDER_PER_HOUR).unwrap_or(NonZeroU32::MIN);
-        Self { agent: None, agents: None, messages_per_sender_per_hour: per_hour, live: true }
+        let kind = String::new();
+        Self { _kind: kind, agent: None, agents: None, messages_per_sender_per_hour: per_hour(), live: yes() }
     }
 }
 

@@ -55,8 +55,7 @@ impl Platform for Discord {
     const EDIT_EVERY: Duration = EDIT_EVERY;
 
     fn open(section: &Section) -> Result<(Self, ConnectorSettings), Problems> {
-        let settings = DiscordSettings::read(section)?;
-        let of_connector = settings.of_connector();
+        let (settings, of_connector) = DiscordSettings::read(section)?;
         let api = Api::new(&settings.api, &settings.application_id, &settings.bot_token);
         let api = api.ok_or_else(|| section.problem(Some("bot_token"), "`bot_token` is no token"))?;
         let public_key = PublicKey::parse(&settings.public_key);

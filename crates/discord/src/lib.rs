@@ -33,10 +33,10 @@ mod text;
 
 use std::sync::Arc;
 
-use forecourt_connectors::ConnectorWire;
+use forecourt_connectors::{ConnectorSettings, ConnectorWire};
 use forecourt_core::Handle;
 use forecourt_egress::Egress;
-use forecourt_settings::{Problems, Section};
+use forecourt_settings::{Problems, Section, schema_of_both};
 use forecourt_surface::connector::ConnectorKind;
 use forecourt_surface::{Protocol, Wire};
 use futures::future::BoxFuture;
@@ -52,14 +52,14 @@ pub const CONNECTOR: ConnectorKind = ConnectorKind {
     protocol: Protocol {
         name: KIND,
         about: "Agents in Discord: asked with a command, mentioned in channels, written to directly",
-        schema: || schemars::schema_for!(DiscordSettings),
+        schema: schema_of_both::<DiscordSettings, ConnectorSettings>,
         sockets: &[],
         moved: &[],
         ask: None,
         open,
         spelling: |_| None,
     },
-    schema: || schemars::schema_for!(DiscordSettings),
+    schema: schema_of_both::<DiscordSettings, ConnectorSettings>,
     try_credentials,
     steps,
 };

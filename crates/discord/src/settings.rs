@@ -1,14 +1,10 @@
 //! A file of `connectors/` with `kind = "discord"`.
 
-use std::num::NonZeroU32;
-
 use forecourt_connectors::ConnectorSettings;
-use forecourt_core::Handle;
 use forecourt_settings::{Problems, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::KIND;
 use crate::ids::is_id;
 use crate::signature::PublicKey;
 
@@ -19,8 +15,6 @@ const API: &str = "https://discord.com/api/v10";
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiscordSettings {
-    /// `discord`.
-    pub kind: String,
     /// The application id, on the page *General Information* of the application.
     pub application_id: String,
     /// The public key, on the same page: 64 hexadecimal digits. Interactions are signed with its other half.
@@ -34,18 +28,6 @@ pub struct DiscordSettings {
     /// Where the methods of the API are. Default: `https://discord.com/api/v10`.
     #[serde(default = "api")]
     pub api: String,
-    /// The agent that is asked where nobody is mentioned by name. Default: the first of `agents`, else the default agent
-    /// of the deployment.
-    #[schemars(with = "Option<String>")]
-    pub agent: Option<Handle>,
-    /// The agents that can be asked. Default: all.
-    #[schemars(with = "Option<Vec<String>>")]
-    pub agents: Option<Vec<Handle>>,
-    /// Messages of one person within an hour; further ones are dropped. Default: 60.
-    pub messages_per_sender_per_hour: Option<NonZeroU32>,
-    /// Whether an answer is shown while it is written. Default: true.
-    #[serde(default = "yes")]
-    pub live: bool,
 }
 
 fn api() -> String {
@@ -68,13 +50,10 @@ impl DiscordSettings {
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    pub(crate) fn read(section: &Section) -> Result<Self, Problems> {
-        let settings: Self = section.read()?;
+    pub(crate) fn read(section: &Section) -> Result<(Self, ConnectorSettings), Problems> {
+        let (settings, of_connector): (Self, _) = section.read_both()?;
         let mut problems = Problems::new();
         let mut wrong = |key: &str, words: String| problems.push(section.problem(Some(key), words));
-        if settings.kind != KIND {
-            wrong("kind", format!("`kind` must be `{KIND}`"));
-        }
         if !is_id(&settings.application_id) {
             let words = "`application_id` must be the number on the page *General Information* of the application";
             wrong("application_id", words.to_owned());
@@ -90,19 +69,7 @@ impl DiscordSettings {
         if url::Url::parse(&settings.api).map_or(true, |url| !matches!(url.scheme(), "http" | "https")) {
             wrong("api", format!("`api` must be a URL such as `{API}`"));
         }
-        problems.into_result(settings)
-    }
-
-    /// What every connector has.
-    pub(crate) fn of_connector(&self) -> ConnectorSettings {
-        let usual = ConnectorSettings::default();
-        let per_hour = self.messages_per_sender_per_hour.unwrap_or(usual.messages_per_sender_per_hour);
-        ConnectorSettings {
-            agent: self.agent.clone(),
-            agents: self.agents.clone(),
-            messages_per_sender_per_hour: per_hour,
-            live: self.live,
-        }
+        problems.into_result((settings, of_connector))
     }
 }
 

@@ -61,7 +61,7 @@ impl Platform for Matrix {
     const CODE_MARKS: CodeMarks = CODE_MARKS;
 
     fn open(section: &Section) -> Result<(Self, ConnectorSettings), Problems> {
-        let settings = MatrixSettings::read(section)?;
+        let (settings, of_connector) = MatrixSettings::read(section)?;
         let api = Api::new(&settings.homeserver, &settings.as_token);
         let api = api.ok_or_else(|| section.problem(Some("as_token"), "`as_token` is no token"))?;
         let platform = Self {
@@ -74,7 +74,7 @@ impl Platform for Matrix {
             profiles: Mutex::default(),
             hs_token: settings.hs_token.clone(),
         };
-        Ok((platform, settings.of_connector()))
+        Ok((platform, of_connector))
     }
 
     fn admit(&self, headers: &HeaderMap) -> Result<(), EventError> {

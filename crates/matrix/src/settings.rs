@@ -1,14 +1,11 @@
 //! A file of `connectors/` with `kind = "matrix"`.
 
-use std::num::NonZeroU32;
-
 use forecourt_connectors::ConnectorSettings;
-use forecourt_core::{Handle, Language};
+use forecourt_core::Language;
 use forecourt_settings::{Problems, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::KIND;
 use crate::ids::{Us, is_localpart, is_pattern, is_server};
 use crate::limits::{TOKEN_BYTES_MAX, TOKEN_BYTES_MIN};
 
@@ -16,8 +13,6 @@ use crate::limits::{TOKEN_BYTES_MAX, TOKEN_BYTES_MIN};
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MatrixSettings {
-    /// `matrix`.
-    pub kind: String,
     /// Where the homeserver answers clients, such as `https://matrix.example.org`.
     pub homeserver: String,
     /// What ids of its users end with, such as `example.org`.
@@ -35,22 +30,6 @@ pub struct MatrixSettings {
     /// The language in which it speaks of refusals, such as `de`: Matrix does not say that of a person. Default:
     /// English.
     pub language: Option<String>,
-    /// The agent that is asked where nobody is mentioned by name. Default: the first of `agents`, else the default agent
-    /// of the deployment.
-    #[schemars(with = "Option<String>")]
-    pub agent: Option<Handle>,
-    /// The agents that can be asked. Default: all.
-    #[schemars(with = "Option<Vec<String>>")]
-    pub agents: Option<Vec<Handle>>,
-    /// Messages of one person within an hour; further ones are dropped. Default: 60.
-    pub messages_per_sender_per_hour: Option<NonZeroU32>,
-    /// Whether an answer is shown while it is written. Default: true.
-    #[serde(default = "yes")]
-    pub live: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// Never prints a secret.
@@ -65,13 +44,10 @@ impl MatrixSettings {
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    pub(crate) fn read(section: &Section) -> Result<Self, Problems> {
-        let settings: Self = section.read()?;
+    pub(crate) fn read(section: &Section) -> Result<(Self, ConnectorSettings), Problems> {
+        let (settings, of_connector): (Self, _) = section.read_both()?;
         let mut problems = Problems::new();
         let mut wrong = |key: &str, words: String| problems.push(section.problem(Some(key), words));
-        if settings.kind != KIND {
-            wrong("kind", format!("`kind` must be `{KIND}`"));
-        }
         if url::Url::parse(&settings.homeserver).map_or(true, |url| !matches!(url.scheme(), "http" | "https")) {
             wrong("homeserver", "`homeserver` must be a URL such as `https://matrix.example.org`".to_owned());
         }
@@ -96,7 +72,7 @@ impl MatrixSettings {
         if settings.language.as_deref().is_some_and(|language| Language::parse(language).is_none()) {
             wrong("language", "`language` must be the tag of a language, such as `de`".to_owned());
         }
-        problems.into_result(settings)
+        problems.into_result((settings, of_connector))
     }
 
     /// The user that the bot is.
@@ -112,18 +88,6 @@ impl MatrixSettings {
     /// Who may invite the bot.
     pub(crate) fn invited_by(&self) -> Vec<String> {
         self.invited_by.clone().unwrap_or_else(|| vec![format!("@*:{}", self.server_name)])
-    }
-
-    /// What every connector has.
-    pub(crate) fn of_connector(&self) -> ConnectorSettings {
-        let usual = ConnectorSettings::default();
-        let per_hour = self.messages_per_sender_per_hour.unwrap_or(usual.messages_per_sender_per_hour);
-        ConnectorSettings {
-            agent: self.agent.clone(),
-            agents: self.agents.clone(),
-            messages_per_sender_per_hour: per_hour,
-            live: self.live,
-        }
     }
 }
 

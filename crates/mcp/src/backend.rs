@@ -20,7 +20,7 @@ use forecourt_agents::{Backend, BuiltAgent, Context};
 use forecourt_core::agent::AddressedFiles;
 use forecourt_core::{Admitted, Agent, Clock, ContentMode, Ending, Event, EventStream, FailureCause, Handle, Message};
 use forecourt_egress::Egress;
-use forecourt_settings::{Problems, Section};
+use forecourt_settings::{Problems, Section, schema_of_both};
 use rmcp::model::{CallToolRequestParams, CallToolResult, JsonObject, RequestMetaObject};
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::{Instant, timeout_at};
@@ -31,7 +31,7 @@ use self::settings::RemoteServerSettings;
 use crate::client::HOPS;
 use crate::trace;
 use crate::upstream::call_error::CallError;
-use crate::upstream::target::Target;
+use crate::upstream::target::{Target, TargetSettings};
 
 /// How our own words call the server.
 const WHO: &str = "The server behind this agent";
@@ -40,7 +40,7 @@ const WHO: &str = "The server behind this agent";
 pub const BACKEND: Backend = Backend {
     kind: "mcp",
     about: "Fronts an MCP server, on HTTP or a program: each message is a call of one of its tools.",
-    schema: || schemars::schema_for!(RemoteServerSettings),
+    schema: schema_of_both::<RemoteServerSettings, TargetSettings>,
     build,
 };
 

@@ -40,7 +40,7 @@ use std::sync::{Arc, Weak};
 
 use forecourt_core::Handle;
 use forecourt_host::{ServerGate, ServerStates};
-use forecourt_settings::Problems;
+use forecourt_settings::{Problems, schema_of_both};
 use forecourt_surface::{Mount, ServerDefinition, ServerKind, ServerNames};
 use parking_lot::Mutex;
 use tokio::sync::watch;
@@ -51,13 +51,14 @@ use self::sign_in::Broker;
 use self::upstream::Upstream;
 use crate::finding::{ListedTool, Pin};
 use crate::limits::SERVERS_MAX;
+use crate::upstream::target::TargetSettings;
 
 pub(crate) use self::changes::ListWatch;
 pub(crate) use self::settings::CheckedServer;
 pub(crate) use self::shelf::{ServerTool, ShownAt};
 
 /// MCP servers behind a host, as the registry knows them.
-pub const SERVERS: ServerKind = ServerKind { schema: || schemars::schema_for!(ServerSettings) };
+pub const SERVERS: ServerKind = ServerKind { schema: schema_of_both::<ServerSettings, TargetSettings> };
 
 /// Reads the definitions of servers. Fails with everything that is wrong with any of them.
 pub(crate) fn read(definitions: &[ServerDefinition]) -> Result<Vec<CheckedServer>, Problems> {

@@ -33,4 +33,4 @@ pub use error::{PROBLEMS_MAX, Problem, Problems};
 pub use fix::rewrite;
 pub use moved::{KeyMove, MovedKey};
 pub use overrides::{EnvironmentOverride, OVERRIDE_PREFIX, OVERRIDES_MAX};
-pub use section::{JsonProblem, Section, from_json, nearest};
+pub use section::{JsonProblem, Section, from_json, nearest, schema_of_both};

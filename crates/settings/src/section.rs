@@ -1,5 +1,6 @@
 //! A table of a settings file that remembers where each of its values stands.
 
+mod both;
 mod moved;
 mod overrides;
 mod read;
@@ -9,6 +10,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use both::schema_of_both;
 pub use read::{JsonProblem, from_json, nearest};
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -23,10 +23,10 @@ mod text;
 
 use std::sync::Arc;
 
-use forecourt_connectors::ConnectorWire;
+use forecourt_connectors::{ConnectorSettings, ConnectorWire};
 use forecourt_core::Handle;
 use forecourt_egress::Egress;
-use forecourt_settings::{Problems, Section};
+use forecourt_settings::{Problems, Section, schema_of_both};
 use forecourt_surface::connector::ConnectorKind;
 use forecourt_surface::{Protocol, Wire};
 use futures::future::BoxFuture;
@@ -42,14 +42,14 @@ pub const CONNECTOR: ConnectorKind = ConnectorKind {
     protocol: Protocol {
         name: KIND,
         about: "Agents in Slack: mentioned in channels, written to directly, answered in the thread",
-        schema: || schemars::schema_for!(SlackSettings),
+        schema: schema_of_both::<SlackSettings, ConnectorSettings>,
         sockets: &[],
         moved: &[],
         ask: None,
         open,
         spelling: |_| None,
     },
-    schema: || schemars::schema_for!(SlackSettings),
+    schema: schema_of_both::<SlackSettings, ConnectorSettings>,
     try_credentials,
     steps,
 };

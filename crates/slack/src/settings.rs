@@ -1,14 +1,10 @@
 //! A file of `connectors/` with `kind = "slack"`.
 
-use std::num::NonZeroU32;
-
 use forecourt_connectors::ConnectorSettings;
-use forecourt_core::Handle;
 use forecourt_settings::{Problems, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::KIND;
 use crate::limits::SECRET_BYTES_MIN;
 
 /// Where the methods of the Web API are.
@@ -18,8 +14,6 @@ const API: &str = "https://slack.com/api";
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SlackSettings {
-    /// `slack`.
-    pub kind: String,
     /// What Slack signs events with, on the page *Basic Information* of the app: best as `"${VARIABLE}"`.
     pub signing_secret: String,
     /// The bot token of the app, which begins with `xoxb-`: best as `"${VARIABLE}"`.
@@ -27,26 +21,10 @@ pub struct SlackSettings {
     /// Where the methods of the Web API are. Default: `https://slack.com/api`.
     #[serde(default = "api")]
     pub api: String,
-    /// The agent that is asked where nobody is mentioned by name. Default: the first of `agents`, else the default agent
-    /// of the deployment.
-    #[schemars(with = "Option<String>")]
-    pub agent: Option<Handle>,
-    /// The agents that can be asked. Default: all.
-    #[schemars(with = "Option<Vec<String>>")]
-    pub agents: Option<Vec<Handle>>,
-    /// Messages of one person within an hour; further ones are dropped. Default: 60.
-    pub messages_per_sender_per_hour: Option<NonZeroU32>,
-    /// Whether an answer is shown while it is written. Default: true.
-    #[serde(default = "yes")]
-    pub live: bool,
 }
 
 fn api() -> String {
     API.to_owned()
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// Never prints a secret.
@@ -61,13 +39,10 @@ impl SlackSettings {
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    pub(crate) fn read(section: &Section) -> Result<Self, Problems> {
-        let settings: Self = section.read()?;
+    pub(crate) fn read(section: &Section) -> Result<(Self, ConnectorSettings), Problems> {
+        let (settings, of_connector): (Self, _) = section.read_both()?;
         let mut problems = Problems::new();
         let mut wrong = |key: &str, words: String| problems.push(section.problem(Some(key), words));
-        if settings.kind != KIND {
-            wrong("kind", format!("`kind` must be `{KIND}`"));
-        }
         if settings.signing_secret.trim().is_empty() {
             wrong(
                 "signing_secret",
@@ -85,20 +60,7 @@ impl SlackSettings {
         if url::Url::parse(&settings.api).map_or(true, |url| !matches!(url.scheme(), "http" | "https")) {
             wrong("api", "`api` must be a URL such as `https://slack.com/api`".to_owned());
         }
-        problems.into_result(settings)
-    }
-
-    /// What every connector has.
-    pub(crate) fn of_connector(&self) -> ConnectorSettings {
-        let usual = ConnectorSettings::default();
-        ConnectorSettings {
-            agent: self.agent.clone(),
-            agents: self.agents.clone(),
-            messages_per_sender_per_hour: self
-                .messages_per_sender_per_hour
-                .unwrap_or(usual.messages_per_sender_per_hour),
-            live: self.live,
-        }
+        problems.into_result((settings, of_connector))
     }
 }
 

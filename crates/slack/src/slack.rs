@@ -46,10 +46,9 @@ impl Platform for Slack {
     const EDIT_EVERY: Duration = EDIT_EVERY;
 
     fn open(section: &Section) -> Result<(Self, ConnectorSettings), Problems> {
-        let settings = SlackSettings::read(section)?;
+        let (settings, of_connector) = SlackSettings::read(section)?;
         let api = Api::new(&settings.api, &settings.bot_token);
         let api = api.ok_or_else(|| section.problem(Some("bot_token"), "`bot_token` is no token"))?;
-        let of_connector = settings.of_connector();
         Ok((Self { signing_secret: settings.signing_secret, api, profiles: Mutex::default() }, of_connector))
     }
 

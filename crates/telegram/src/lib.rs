@@ -21,10 +21,10 @@ mod update;
 
 use std::sync::Arc;
 
-use forecourt_connectors::ConnectorWire;
+use forecourt_connectors::{ConnectorSettings, ConnectorWire};
 use forecourt_core::Handle;
 use forecourt_egress::Egress;
-use forecourt_settings::{Problems, Section};
+use forecourt_settings::{Problems, Section, schema_of_both};
 use forecourt_surface::connector::ConnectorKind;
 use forecourt_surface::{Protocol, Wire};
 use futures::future::BoxFuture;
@@ -40,14 +40,14 @@ pub const CONNECTOR: ConnectorKind = ConnectorKind {
     protocol: Protocol {
         name: KIND,
         about: "Agents in Telegram: written to directly, mentioned in groups, answered there",
-        schema: || schemars::schema_for!(TelegramSettings),
+        schema: schema_of_both::<TelegramSettings, ConnectorSettings>,
         sockets: &[],
         moved: &[],
         ask: None,
         open,
         spelling: |_| None,
     },
-    schema: || schemars::schema_for!(TelegramSettings),
+    schema: schema_of_both::<TelegramSettings, ConnectorSettings>,
     try_credentials,
     steps,
 };

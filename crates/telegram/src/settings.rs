@@ -1,14 +1,10 @@
 //! A file of `connectors/` with `kind = "telegram"`.
 
-use std::num::NonZeroU32;
-
 use forecourt_connectors::ConnectorSettings;
-use forecourt_core::Handle;
 use forecourt_settings::{Problems, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::KIND;
 use crate::limits::SECRET_CHARS;
 
 /// Where the methods of the Bot API are.
@@ -18,8 +14,6 @@ const API: &str = "https://api.telegram.org";
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TelegramSettings {
-    /// `telegram`.
-    pub kind: String,
     /// The token that @BotFather gave, such as `123456:ABC…`: best as `"${VARIABLE}"`.
     pub bot_token: String,
     /// The name of the bot, without its `@`.
@@ -30,26 +24,10 @@ pub struct TelegramSettings {
     /// Where the methods of the Bot API are. Default: `https://api.telegram.org`.
     #[serde(default = "api")]
     pub api: String,
-    /// The agent that is asked where nobody is mentioned by name. Default: the first of `agents`, else the default agent
-    /// of the deployment.
-    #[schemars(with = "Option<String>")]
-    pub agent: Option<Handle>,
-    /// The agents that can be asked. Default: all.
-    #[schemars(with = "Option<Vec<String>>")]
-    pub agents: Option<Vec<Handle>>,
-    /// Messages of one person within an hour; further ones are dropped. Default: 60.
-    pub messages_per_sender_per_hour: Option<NonZeroU32>,
-    /// Whether an answer is shown while it is written. Default: true.
-    #[serde(default = "yes")]
-    pub live: bool,
 }
 
 fn api() -> String {
     API.to_owned()
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// Never prints a secret.
@@ -64,13 +42,10 @@ impl TelegramSettings {
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    pub(crate) fn read(section: &Section) -> Result<Self, Problems> {
-        let settings: Self = section.read()?;
+    pub(crate) fn read(section: &Section) -> Result<(Self, ConnectorSettings), Problems> {
+        let (settings, of_connector): (Self, _) = section.read_both()?;
         let mut problems = Problems::new();
         let mut wrong = |key: &str, words: String| problems.push(section.problem(Some(key), words));
-        if settings.kind != KIND {
-            wrong("kind", format!("`kind` must be `{KIND}`"));
-        }
         if settings.bot_id().is_none() {
             wrong("bot_token", "`bot_token` must be a token of @BotFather, such as `123456:ABC…`".to_owned());
         }
@@ -86,7 +61,7 @@ impl TelegramSettings {
         if url::Url::parse(&settings.api).map_or(true, |url| !matches!(url.scheme(), "http" | "https")) {
             wrong("api", format!("`api` must be a URL such as `{API}`"));
         }
-        problems.into_result(settings)
+        problems.into_result((settings, of_connector))
     }
 
     /// The id of the user that the bot is: what its token begins with.
@@ -94,17 +69,5 @@ impl TelegramSettings {
         let (id, rest) = self.bot_token.split_once(':')?;
         let is_token = rest.len() >= 16 && rest.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
         id.parse().ok().filter(|id| *id > 0 && is_token)
-    }
-
-    /// What every connector has.
-    pub(crate) fn of_connector(&self) -> ConnectorSettings {
-        let usual = ConnectorSettings::default();
-        let per_hour = self.messages_per_sender_per_hour.unwrap_or(usual.messages_per_sender_per_hour);
-        ConnectorSettings {
-            agent: self.agent.clone(),
-            agents: self.agents.clone(),
-            messages_per_sender_per_hour: per_hour,
-            live: self.live,
-        }
     }
 }

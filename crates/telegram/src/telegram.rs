@@ -43,8 +43,7 @@ impl Platform for Telegram {
     const CODE_MARKS: CodeMarks = CODE_MARKS;
 
     fn open(section: &Section) -> Result<(Self, ConnectorSettings), Problems> {
-        let settings = TelegramSettings::read(section)?;
-        let of_connector = settings.of_connector();
+        let (settings, of_connector) = TelegramSettings::read(section)?;
         let bot = Bot { id: settings.bot_id().unwrap_or_default(), username: settings.username };
         let api = Api::new(&settings.api, &settings.bot_token);
         Ok((Self { secret: settings.webhook_secret, api, bot }, of_connector))

@@ -1,11 +1,10 @@
 //! The keys of an `mcp` backend.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_agents::Context;
-use forecourt_agents::on_behalf_of::{OnBehalfOfSettings, TokenExchange};
+use forecourt_agents::on_behalf_of::TokenExchange;
 use forecourt_agents::settings::seconds;
 use forecourt_settings::{Problems, Section};
 use rmcp::model::JsonObject;
@@ -22,23 +21,6 @@ pub(super) struct RemoteServerSettings {
     /// `"mcp"`.
     #[serde(rename = "kind")]
     _kind: String,
-    /// The endpoint of the server, such as `https://example.com/mcp`. Either this or `command`. Any http
-    /// or https URL: you wrote it, so it may be private.
-    #[serde(default)]
-    url: Option<String>,
-    /// Fields to send with each request, such as `{ Authorization = "Bearer ${TOKEN}" }`. At most 32.
-    #[serde(default)]
-    headers: BTreeMap<String, String>,
-    /// Asks the server in the name of the caller, with a token of the caller's for it. Each call then has a
-    /// connection of its own.
-    on_behalf_of: Option<OnBehalfOfSettings>,
-    /// A program that speaks MCP on its standard input and output, and its arguments, such as
-    /// `["npx", "-y", "some-server"]`. Either this or `url`. No shell is involved.
-    #[serde(default)]
-    command: Vec<String>,
-    /// Further variables of the program's environment, which otherwise holds nothing but `PATH`.
-    #[serde(default)]
-    env: BTreeMap<String, String>,
     /// The tool that is called for each message.
     #[serde(default = "tool")]
     tool: String,
@@ -77,16 +59,9 @@ pub(super) struct CheckedSection {
 
 /// Reads and checks the section.
 pub(super) fn read(section: &Section, context: &Context) -> Result<CheckedSection, Problems> {
-    let settings: RemoteServerSettings = section.read()?;
+    let (settings, place): (RemoteServerSettings, TargetSettings) = section.read_both()?;
     let mut problems = Problems::new();
     let time_max = seconds(section, "total_seconds", settings.total_seconds, &mut problems);
-    let place = TargetSettings {
-        url: settings.url,
-        headers: settings.headers,
-        on_behalf_of: settings.on_behalf_of,
-        command: settings.command,
-        env: settings.env,
-    };
     let place = place.check("an mcp backend", section, context, &mut problems);
     let default = || match settings.tool.as_str() {
         "ask" => json!({"query": {"text": "{text}"}}),

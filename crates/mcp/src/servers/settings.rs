@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_agents::on_behalf_of::{OnBehalfOfSettings, TokenExchange};
+use forecourt_agents::on_behalf_of::TokenExchange;
 use forecourt_agents::settings::seconds;
 use forecourt_core::{Glob, Handle};
 use forecourt_host::ServerGate;
@@ -23,27 +23,9 @@ use crate::upstream::target::{CheckedTarget, Target, TargetSettings};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ServerSettings {
-    /// The endpoint of the server, such as `https://example.com/mcp`. Either this or `command`. Any http or https URL:
-    /// you wrote it, so it may be private.
-    #[serde(default)]
-    url: Option<String>,
-    /// Fields to send with each request, such as `{ Authorization = "Bearer ${TOKEN}" }`. At most 32. Nothing that a
-    /// caller sends in its own fields reaches the server.
-    #[serde(default)]
-    headers: BTreeMap<String, String>,
-    /// Asks the server in the name of the caller, with a token of the caller's for it. Each caller then has a session
-    /// of its own.
-    on_behalf_of: Option<OnBehalfOfSettings>,
     /// Asks the server in the name of the caller, with a token that the person got by signing in there once, on a page
     /// of this host. Each caller then has a session of its own.
     sign_in: Option<SignInSettings>,
-    /// A program that speaks MCP on its standard input and output, and its arguments, such as
-    /// `["npx", "-y", "some-server"]`. Either this or `url`. No shell is involved.
-    #[serde(default)]
-    command: Vec<String>,
-    /// Further variables of the program's environment, which otherwise holds nothing but `PATH`.
-    #[serde(default)]
-    env: BTreeMap<String, String>,
     /// What its tools and prompts are called at `/mcp`: `PREFIX_TOOL`. 0 to 64 letters, digits, `_` and `-`; `""` for
     /// their own names alone. Default: the name of the file, with `_` for `-`.
     prefix: Option<String>,
@@ -165,16 +147,9 @@ impl OfferRules {
 /// Reads a definition. Fails with everything that is wrong with it.
 pub(super) fn read(definition: &ServerDefinition) -> Result<CheckedServer, Problems> {
     let section = &definition.section;
-    let settings: ServerSettings = section.read()?;
+    let (settings, place): (ServerSettings, TargetSettings) = section.read_both()?;
     let mut problems = Problems::new();
     let time_max = seconds(section, "total_seconds", settings.total_seconds, &mut problems);
-    let place = TargetSettings {
-        url: settings.url,
-        headers: settings.headers,
-        on_behalf_of: settings.on_behalf_of,
-        command: settings.command,
-        env: settings.env,
-    };
     let place = place.check("a server", section, &definition.context, &mut problems);
     let is_exchanged = place.as_ref().is_some_and(|place| place.exchange.is_some());
     let signs_in = settings.sign_in.is_some();

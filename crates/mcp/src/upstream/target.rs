@@ -10,14 +10,30 @@ use forecourt_process::Program;
 use forecourt_settings::{Problems, Section};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// The keys of a section that say where a server is, as they are written.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct TargetSettings {
-    pub(crate) url: Option<String>,
-    pub(crate) headers: BTreeMap<String, String>,
-    pub(crate) on_behalf_of: Option<OnBehalfOfSettings>,
-    pub(crate) command: Vec<String>,
-    pub(crate) env: BTreeMap<String, String>,
+    /// The endpoint of the server, such as `https://example.com/mcp`. Either this or `command`. Any http or https URL:
+    /// you wrote it, so it may be private.
+    url: Option<String>,
+    /// Fields to send with each request, such as `{ Authorization = "Bearer ${TOKEN}" }`. At most 32. Nothing that a
+    /// caller sends in its own fields reaches the server.
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    /// Asks the server in the name of the caller, with a token of the caller's for it. Each caller then has connections
+    /// of its own.
+    on_behalf_of: Option<OnBehalfOfSettings>,
+    /// A program that speaks MCP on its standard input and output, and its arguments, such as
+    /// `["npx", "-y", "some-server"]`. Either this or `url`. No shell is involved.
+    #[serde(default)]
+    command: Vec<String>,
+    /// Further variables of the program's environment, which otherwise holds nothing but `PATH`.
+    #[serde(default)]
+    env: BTreeMap<String, String>,
 }
 
 /// The same, checked.
