@@ -156,7 +156,9 @@ fn with_what_is_told(
     found.left_out = if asked.offset == 0 { library.left_out(query)? } else { Vec::new() };
     found.corrections = library.corrections(query)?;
     tell_lacking(library, asked, features, &mut found)?;
-    found.is_closest = closest::lacks_something(library, asked, query, &found)?;
+    let told = [&asked.not_understood, &found.unknown, &found.absent];
+    let is_told = told.iter().any(|told| !told.is_empty()) || found.unmatched.is_some() || found.broadened.is_some();
+    found.is_closest = closest::lacks_something(library, asked, query, (&found.hits, &found.corrections), is_told)?;
     Ok(found)
 }
 
