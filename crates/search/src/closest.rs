@@ -5,30 +5,26 @@ use forecourt_index::{Correction, Error, Hit, Library, Query};
 use forecourt_loaders::item::SECTION;
 use forecourt_vocabulary::folded;
 
-use super::find::SearchResults;
 use super::phrases::content_words;
 use super::request::SearchRequest;
 
-/// Whether a part of what was asked for is kept by none of the things that were found: a limit that was not understood,
-/// a word that no item has, or words that no item has together beside the limits. Fails when the index cannot be read.
+/// Whether a part of what was asked for is kept by none of the things that were found: one that `is_told` to be unknown
+/// or not understood, or words that no item has together beside the limits. Fails when the index cannot be read.
 pub(super) fn lacks_something(
     library: &Library,
     asked: &SearchRequest,
     query: &Query,
-    found: &SearchResults,
+    (hits, corrections): (&[Hit], &[Correction]),
+    is_told: bool,
 ) -> Result<bool, Error> {
     let is_thing = |hit: &Hit| hit.item.get(SECTION).is_none() && !hit.is_pinned;
-    let are_things = !found.hits.is_empty() && found.hits.iter().all(is_thing);
+    let are_things = !hits.is_empty() && hits.iter().all(is_thing);
     // A model finds what is said in other words.
     if !are_things || asked.offset > 0 || library.has_model() {
         return Ok(false);
     }
-    let is_told = [&asked.not_understood, &found.unknown, &found.absent].iter().any(|told| !told.is_empty());
-    if is_told || found.unmatched.is_some() || found.broadened.is_some() {
-        return Ok(true);
-    }
-    let words = read_as(&query.text, &found.corrections);
-    Ok(!words.is_empty() && !library.says_all(&words, &query.filters)?)
+    let words = read_as(&query.text, corrections);
+    Ok(is_told || (!words.is_empty() && !library.says_all(&words, &query.filters)?))
 }
 
 /// The words of a text that ask for something, misspelled ones as they were read.

@@ -102,9 +102,7 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     let is_pinned = asked.adjustments.iter().any(|rule| rule.effect == Effect::Pin { even_alone: true });
     let is_first = asked.offset == 0 && !is_pinned;
     // A rocking chair under 100 is no other chair under 100.
-    let is_named = beside_limits::is_named(asked);
-    let is_otherwise =
-        is_first && !is_named && !found.applied.is_empty() && is_of_other_kinds(library, &asked.text, &hits)?;
+    let is_otherwise = is_first && !found.applied.is_empty() && is_of_other_kinds(library, asked, &hits)?;
     if is_otherwise {
         hits.clear();
     }
@@ -128,7 +126,8 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     {
         return Ok(SearchResults { is_off_topic: true, ..found });
     }
-    let is_near = asked.offset == 0 && !is_named && kind_named::is_of_another_kind(library, &query, &hits)?;
+    let is_near =
+        asked.offset == 0 && !beside_limits::is_named(asked) && kind_named::is_of_another_kind(library, &query, &hits)?;
     let near = is_near.then(|| std::mem::take(&mut hits).into_iter().next()).flatten();
     if is_first && near.is_none() {
         place_asked_of(library, asked, &query, &mut hits, &mut found)?;
@@ -158,7 +157,9 @@ fn with_what_is_told(
     found.left_out = if asked.offset == 0 { library.left_out(query)? } else { Vec::new() };
     found.corrections = library.corrections(query)?;
     tell_lacking(library, asked, features, &mut found)?;
-    found.is_closest = closest::lacks_something(library, asked, query, &found)?;
+    let told = [&asked.not_understood, &found.unknown, &found.absent];
+    let is_told = told.iter().any(|told| !told.is_empty()) || found.unmatched.is_some() || found.broadened.is_some();
+    found.is_closest = closest::lacks_something(library, asked, query, (&found.hits, &found.corrections), is_told)?;
     Ok(found)
 }
 
@@ -360,8 +361,12 @@ fn unknown_words(library: &Library, asked: &SearchRequest, corrections: &[Correc
 }
 
 /// Whether a text names a kind of thing that none of these is, though they share a word with it.
-fn is_of_other_kinds(library: &Library, text: &str, hits: &[Hit]) -> Result<bool, Error> {
-    Ok(!hits.is_empty() && library.names_lacking_kind(text)? && answers_nothing(library, text, hits)?)
+fn is_of_other_kinds(library: &Library, asked: &SearchRequest, hits: &[Hit]) -> Result<bool, Error> {
+    let text = asked.text.as_str();
+    Ok(!hits.is_empty()
+        && !beside_limits::is_named(asked)
+        && library.names_lacking_kind(text)?
+        && answers_nothing(library, text, hits)?)
 }
 
 /// What would be found with one part of the query less. `near`: the best that has some of its words and all its limits.

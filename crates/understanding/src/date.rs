@@ -21,6 +21,16 @@ use crate::{date_ends, months, weekly};
 /// How the names of dates end on which something was made, and on none of which anybody can have it.
 const PUBLISHED: [&str; 4] = ["datePublished", "dateCreated", "copyrightYear", "productionDate"];
 
+/// Whether today is when somebody wants to have something: who would have a book today asks for none that was published
+/// today.
+fn is_day_of_wish(reader: &Reader<'_>, tokens: &std::ops::Range<usize>) -> bool {
+    let is_today = |meaning: &PhraseMeaning| (*meaning == PhraseMeaning::Relative(RelativeDate::Today)).then_some(());
+    let says_today = tokens.clone().any(|at| reader.longest(at, is_today).is_some_and(|((), end)| end == tokens.end));
+    let is_published = || tokens.clone().any(|at| reader.class(at, WordClass::Made).is_some());
+    let is_of_making = |path: &str| PUBLISHED.iter().any(|end| path.ends_with(end));
+    says_today && !is_published() && reader.path(Quantity::Date).is_some_and(is_of_making)
+}
+
 /// The dates that a question is limited to here.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let (limit, tokens) = either(reader, limit(reader, at, floor)?);
@@ -30,12 +40,7 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     if !is_event && tokens.clone().any(|at| reader.longest(at, is_now).is_some()) {
         return None;
     }
-    // Who wants to have a book today asks for none that was published today.
-    let is_today = |meaning: &PhraseMeaning| (*meaning == PhraseMeaning::Relative(RelativeDate::Today)).then_some(());
-    let says_today = tokens.clone().any(|at| reader.longest(at, is_today).is_some_and(|((), end)| end == tokens.end));
-    let is_published = tokens.clone().any(|at| reader.class(at, WordClass::Made).is_some());
-    let of_path = reader.path(Quantity::Date).unwrap_or_default();
-    if says_today && !is_event && !is_published && PUBLISHED.iter().any(|path| of_path.ends_with(path)) {
+    if !is_event && is_day_of_wish(reader, &tokens) {
         return (!reader.is_name()).then(|| UnderstoodPart::new(tokens, FoundMeaning::NotUnderstood));
     }
     // A film `set in the 80s` is not one of the 80s; a concert takes place then.
@@ -43,10 +48,8 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     if is_story && !is_event {
         return None;
     }
-    if let Some(part) = date_ends::of_days_ahead(reader, &tokens, limit.as_ref()) {
-        return Some(part);
-    }
-    if let Some(part) = date_ends::closing(reader, &tokens, limit.as_ref()) {
+    let ahead = date_ends::of_days_ahead(reader, &tokens, limit.as_ref());
+    if let Some(part) = ahead.or_else(|| date_ends::closing(reader, &tokens, limit.as_ref())) {
         return Some(part);
     }
     let path = reader.path(Quantity::Date);

@@ -144,7 +144,9 @@ fn names_items(reader: &Reader<'_>, at: usize) -> bool {
     // "Two paperbacks with few pages": what they are is a value that items state.
     let is_value = |at: usize| {
         let states = |meaning: &LearntMeaning| matches!(meaning, LearntMeaning::Values(..));
-        reader.learnt(at).any(|(meaning, end)| states(meaning) && reader.ends_clause(end))
+        let ends =
+            |end: usize| reader.ends_clause(end) || COMPARISONS.iter().any(|class| reader.class(end, *class).is_some());
+        reader.learnt(at).any(|(meaning, end)| states(meaning) && ends(end))
     };
     if (at..at + DESCRIBED_MAX).take_while(|at| describes(reader, *at)).any(is_value) {
         return true;

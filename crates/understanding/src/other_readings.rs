@@ -47,7 +47,8 @@ fn a_day_of_the_week_is_one_of_any_week_where_nothing_is_on_the_next() {
         let all = found.iter().flat_map(Filter::alternatives).filter(|one| one.fields == [EVENT_WEEKDAYS]);
         all.filter_map(|one| if let Test::Within { from, .. } = one.test { from } else { None }).collect::<Vec<f64>>()
     };
-    for text in ["dancing on Saturday", "Tanzen am Samstag", "danse le samedi", "baile el sábado", "guitar on Saturday"] {
+    for text in ["dancing on Saturday", "Tanzen am Samstag", "danse le samedi", "baile el sábado", "guitar on Saturday"]
+    {
         assert_eq!(days(text), [6.0], "{text}");
     }
     assert_eq!(days("dancing at the weekend"), [6.0, 7.0]);
