@@ -2,7 +2,6 @@
 
 mod agtp;
 mod http;
-mod search;
 
 use std::net::SocketAddr;
 
@@ -29,19 +28,15 @@ pub(crate) enum Arm {
     AgtpText,
     /// The same at ours, without TLS.
     Agtp,
-    /// `POST /ask` in list mode at axum over tantivy alone, 10,000 items.
-    AskAxum,
-    /// The same at ours.
-    Ask,
 }
 
 /// What a served path is asked.
 pub(crate) struct Question {
     /// Where.
     pub(crate) address: SocketAddr,
-    /// All bytes of it; of several, one after the other.
-    pub(crate) requests: Vec<String>,
-    /// What each answer holds.
+    /// All bytes of it.
+    pub(crate) request: String,
+    /// What the answer holds.
     pub(crate) expects: String,
 }
 
@@ -66,8 +61,6 @@ impl Arm {
             Self::Server => "server",
             Self::AgtpText => "agtp-text",
             Self::Agtp => "agtp",
-            Self::AskAxum => "ask-axum",
-            Self::Ask => "ask",
         }
     }
 
@@ -79,8 +72,7 @@ impl Arm {
             Self::Mcp => Some(Self::A2a),
             Self::Server => Some(Self::ServerProxy),
             Self::Agtp => Some(Self::AgtpText),
-            Self::Ask => Some(Self::AskAxum),
-            Self::RestAxum | Self::A2aAxum | Self::ServerProxy | Self::AgtpText | Self::AskAxum => None,
+            Self::RestAxum | Self::A2aAxum | Self::ServerProxy | Self::AgtpText => None,
         }
     }
 
@@ -99,16 +91,6 @@ impl Arm {
             }
             Self::AgtpText => agtp::text().await,
             Self::Agtp => agtp::ours().await,
-            Self::AskAxum => search::axum().await,
-            Self::Ask => search::ours().await,
-        }
-    }
-
-    /// Makes what it is served from, where that takes much: before anything is counted.
-    pub(crate) fn prepare(self) -> anyhow::Result<()> {
-        match self {
-            Self::AskAxum | Self::Ask => search::prepare(),
-            _ => Ok(()),
         }
     }
 }

@@ -11,9 +11,9 @@ use tokio::time::{sleep, timeout};
 use crate::arm::{Arm, Question};
 
 /// Requests before the count begins, so that caches are warm and buffers have grown.
-const WARM_UP: usize = 100;
+const WARM_UP: u32 = 100;
 /// Requests that are counted.
-pub(crate) const REQUESTS: usize = 500;
+pub(crate) const REQUESTS: u32 = 500;
 /// How long may pass until it answers as it should.
 const READY_TIME_MAX: Duration = Duration::from_secs(60);
 /// Bytes of an answer, at most.
@@ -49,11 +49,11 @@ fn measured_requests(runtime: &Runtime, connection: &mut TcpStream, question: &Q
     runtime.block_on(ask(connection, question, REQUESTS))
 }
 
-async fn ask(connection: &mut TcpStream, question: &Question, times: usize) -> anyhow::Result<()> {
+async fn ask(connection: &mut TcpStream, question: &Question, times: u32) -> anyhow::Result<()> {
     let mut answer = Vec::with_capacity(16 * 1024);
-    for request in question.requests.iter().cycle().take(times) {
+    for _ in 0..times {
         answer.clear();
-        connection.write_all(request.as_bytes()).await?;
+        connection.write_all(question.request.as_bytes()).await?;
         while !is_whole(&answer)? {
             ensure!(answer.len() < ANSWER_BYTES_MAX, "an answer without an end");
             ensure!(connection.read_buf(&mut answer).await? > 0, "the server hung up: {}", lossy(&answer));

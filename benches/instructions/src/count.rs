@@ -12,7 +12,6 @@ use crate::client::REQUESTS;
 /// # Errors
 /// When callgrind is not installed, or the run fails.
 pub(crate) fn count(arm: Arm) -> anyhow::Result<u64> {
-    arm.prepare()?;
     let valgrind = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         // Only what happens below this function counts: neither the start nor the first requests.
@@ -26,5 +25,5 @@ pub(crate) fn count(arm: Arm) -> anyhow::Result<u64> {
     let collected = text.lines().find_map(|line| line.split("Collected : ").nth(1)?.trim().parse::<u64>().ok());
     let collected = collected.with_context(|| format!("callgrind counted nothing:\n{text}"))?;
     ensure!(collected > 0, "callgrind did not find the function to count:\n{text}");
-    Ok(collected / REQUESTS as u64)
+    Ok(collected / u64::from(REQUESTS))
 }

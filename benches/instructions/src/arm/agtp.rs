@@ -76,5 +76,5 @@ fn question(address: SocketAddr, agent_id: &str) -> Question {
          Content-Length: {}\r\n\r\n{body}",
         body.len()
     );
-    Question { address, requests: vec![request], expects: WORDS.to_owned() }
+    Question { address, request, expects: WORDS.to_owned() }
 }

@@ -11,7 +11,7 @@ use forecourt_server::{
     AllowedHosts, FrontSettings, HttpLimits, Listener, ListenerContext, Metrics, Route, RouteClasses, TrustedProxies,
 };
 use forecourt_surface::Protocol;
-use forecourt_testhost::{Blueprint, MountedHost, ServerBlueprint, resident};
+use forecourt_testhost::{Blueprint, ServerBlueprint, resident};
 use forecourt_testkit::card;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -27,15 +27,10 @@ type Ask = fn(port: u16) -> String;
 
 /// Serves a baseline.
 pub(super) async fn axum(router: Router, ask: Ask) -> anyhow::Result<Question> {
-    Ok(question(bare(router).await?, ask))
-}
-
-/// Where a router is served, with nothing in front of it.
-pub(super) async fn bare(router: Router) -> anyhow::Result<SocketAddr> {
     let listener = TcpListener::bind(ANYWHERE).await?;
     let address = listener.local_addr()?;
     tokio::spawn(async move { axum::serve(listener, router).await });
-    Ok(address)
+    Ok(question(address, ask))
 }
 
 /// Serves a bare proxy before a server.
@@ -74,15 +69,6 @@ pub(super) async fn ours(
         section: format!("url = \"http://{address}/mcp\"\nprefix = \"\"\n"),
         rules: Vec::new(),
     }));
-    Ok(question(listen(mounted, protocol, path).await?, ask))
-}
-
-/// Where a host's protocol is served, behind a listener as the daemon has it.
-pub(super) async fn listen(
-    mounted: MountedHost,
-    protocol: &'static Protocol,
-    path: &'static str,
-) -> anyhow::Result<SocketAddr> {
     let router = mounted.router(protocol).map_err(|problems| anyhow::anyhow!("{problems:?}"))?;
     let listener = Listener::plain(ANYWHERE).await?;
     let address = listener.address();
@@ -103,7 +89,7 @@ pub(super) async fn listen(
         let _held_until_the_end = mounted;
         listener.serve(front, Daemon(router), CancellationToken::new()).await;
     });
-    Ok(address)
+    Ok(question(address, ask))
 }
 
 /// Answers as the daemon's shared listeners do: smaller for clients that can read that.
@@ -120,7 +106,7 @@ impl Route for Daemon {
 }
 
 fn question(address: SocketAddr, ask: Ask) -> Question {
-    Question { address, requests: vec![ask(address.port())], expects: WORDS.to_owned() }
+    Question { address, request: ask(address.port()), expects: WORDS.to_owned() }
 }
 
 /// `GET` of markdown.
@@ -176,7 +162,7 @@ fn tools_call(port: u16, path: &str, tool: &str) -> String {
     post(port, path, &head, &body.to_string())
 }
 
-pub(super) fn post(port: u16, path: &str, head: &str, body: &str) -> String {
+fn post(port: u16, path: &str, head: &str, body: &str) -> String {
     format!(
         "POST {path} HTTP/1.1\r\nHost: demo.localhost:{port}\r\nContent-Type: application/json\r\n\
          Accept: application/json, text/event-stream\r\n{head}User-Agent: bench\r\nContent-Length: {}\r\n\r\n{body}",

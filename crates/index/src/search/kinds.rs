@@ -77,6 +77,11 @@ impl Kinds {
         (score.next_down() - most).next_down()
     }
 
+    /// Whether kinds may lift an item which lacks a word to this score.
+    pub(super) fn lift_over(&self, score: f32) -> bool {
+        PART_BELOW_MISSING * self.words.iter().map(|word| word.worth).fold(0.0, f32::max) * ROUNDED >= score
+    }
+
     /// What has all words and is a kind of one, which kinds lift by all that they are worth. `None`: no word is a kind.
     pub(super) fn whole(&self, query: &dyn Query) -> Option<BooleanQuery> {
         let kinds: Vec<&Term> = self.words.iter().flat_map(|word| &word.kinds).collect();
@@ -177,6 +182,23 @@ impl<'q> SegmentWord<'q> {
 }
 
 impl SegmentKinds<'_> {
+    /// The documents that are of a kind, in order.
+    pub(super) fn partly(&self) -> Vec<DocId> {
+        let mut docs = Vec::new();
+        for kind in self.words.iter().flat_map(|word| &word.of_kind) {
+            kind.for_each(|doc| docs.push(doc));
+        }
+        docs.sort_unstable();
+        docs.dedup();
+        docs
+    }
+
+    /// Whether its kinds may lift a document to this score that lacks a word.
+    pub(super) fn lifts_over(&self, doc: DocId, score: f32) -> bool {
+        let (all, missing) = self.of(doc);
+        all != 0.0 && missing.is_some_and(|missing| PART_BELOW_MISSING * missing * ROUNDED >= score)
+    }
+
     /// The documents that lack no word and are of a kind, in order.
     pub(super) fn whole(&self) -> Vec<DocId> {
         // Each of these has all of them: the kinds, and what has one of the words.

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use tantivy::collector::TopDocs;
 use tantivy::query::{EnableScoring, Query as Search};
-use tantivy::{DocAddress, Order};
+use tantivy::{DocAddress, DocId, Order};
 
 use super::kinds::Kinds;
 use super::plan::Plan;
@@ -43,7 +43,7 @@ impl PartialOrd for RankedDoc {
 /// The `wanted` best documents of a plan.
 pub(super) fn top(snapshot: &Snapshot, plan: &Plan, wanted: usize) -> Result<Vec<RankedDoc>> {
     if let Some(clauses) = plan.unlimited() {
-        return by_clauses(snapshot, clauses, &plan.kinds, wanted);
+        return by_clauses(snapshot, plan, clauses, wanted);
     }
     match plan.ranking() {
         None => Ok(Vec::new()),
@@ -52,8 +52,9 @@ pub(super) fn top(snapshot: &Snapshot, plan: &Plan, wanted: usize) -> Result<Vec
     }
 }
 
-/// As [`by_score`], where nothing limits the documents.
-fn by_clauses(snapshot: &Snapshot, clauses: &[ScoredClause], kinds: &Kinds, wanted: usize) -> Result<Vec<RankedDoc>> {
+/// As [`by_score`], where nothing limits the documents: what kinds lift is looked at by itself, so that one pass over the
+/// rest has no more to see than what reaches the last score by its words.
+fn by_clauses(snapshot: &Snapshot, plan: &Plan, clauses: &[ScoredClause], wanted: usize) -> Result<Vec<RankedDoc>> {
     let weighted = WeightedClauses::of(snapshot, clauses)?;
     let segments = (0..snapshot.columns.len()).map(|segment| SegmentClauses::open(&weighted, snapshot, segment));
     let mut segments = segments.collect::<tantivy::Result<Vec<SegmentClauses>>>()?;
@@ -62,35 +63,66 @@ fn by_clauses(snapshot: &Snapshot, clauses: &[ScoredClause], kinds: &Kinds, want
         let address = DocAddress::new(segment, doc);
         RankedDoc { score, key: snapshot.key(address), address }
     };
-    for ((clauses, columns), segment) in segments.iter().zip(&snapshot.columns).zip(0..) {
-        let of_segment = kinds.of_segment(segment);
-        let whole = of_segment.whole();
-        // What goes forward only is needed once more from the beginning.
-        let mut clauses = if whole.is_empty() { continue } else { clauses.clone() };
-        for doc in whole.into_iter().filter(|doc| columns.is_living(*doc)) {
-            if let Some(score) = clauses.score(doc) {
-                best.offer(ranked(segment, doc, score + of_segment.bonus(doc, score)));
+    let last = |best: &Best<RankedDoc>| best.last().map_or(f32::MIN, |last| last.score);
+    // What has all words first, which is little and is lifted most; then what lacks one.
+    let mut lifted: Vec<Vec<DocId>> = vec![Vec::new(); segments.len()];
+    for is_whole in [true, false] {
+        for ((clauses, lifted), segment) in segments.iter().zip(&mut lifted).zip(0..) {
+            let (columns, of_segment) = (&snapshot.columns[segment as usize], plan.kinds.of_segment(segment));
+            let docs = match is_whole {
+                true => of_segment.whole(),
+                false if plan.kinds.lift_over(last(&best)) => of_segment.partly(),
+                false => Vec::new(),
+            };
+            // What goes forward only is needed once more from the beginning.
+            let mut clauses = if docs.is_empty() { continue } else { clauses.clone() };
+            for doc in docs.into_iter().filter(|doc| columns.is_living(*doc)) {
+                if !is_whole && !of_segment.lifts_over(doc, last(&best)) {
+                    continue;
+                }
+                if let Some(score) = clauses.score(doc) {
+                    best.offer(ranked(segment, doc, score + of_segment.bonus(doc, score)));
+                    lifted.push(doc);
+                }
             }
         }
     }
-    let threshold = |best: &Best<RankedDoc>| best.last().map_or(f32::MIN, |last| kinds.needed_for(last.score));
-    for ((clauses, columns), segment) in segments.iter_mut().zip(&snapshot.columns).zip(0..) {
-        let of_segment = kinds.of_segment(segment);
-        clauses.for_each_over(threshold(&best), &mut |doc, score| {
-            if let Some(bonus) = of_segment.bonus_of_part(doc, score).filter(|_| columns.is_living(doc)) {
-                best.offer(ranked(segment, doc, score + bonus));
+    lifted.iter_mut().for_each(|docs| docs.sort_unstable());
+    // A step below, so that what is tied is seen and the key decides.
+    let threshold = |best: &Best<RankedDoc>| last(best).next_down();
+    let weight = match clauses.iter().all(ScoredClause::is_term) {
+        true => plan.ranking().map(|query| query.weight(scoring(snapshot))).transpose()?,
+        false => None,
+    };
+    for ((clauses, lifted), segment) in segments.iter_mut().zip(&lifted).zip(0..) {
+        let (columns, of_segment) = (&snapshot.columns[segment as usize], plan.kinds.of_segment(segment));
+        let begin = threshold(&best);
+        let mut take = |doc, score| {
+            if columns.is_living(doc) && lifted.binary_search(&doc).is_err() {
+                best.offer(ranked(segment, doc, score + of_segment.bonus(doc, score)));
             }
             threshold(&best)
-        });
+        };
+        match &weight {
+            // Where every clause is a term, the engine knows the best of each block of documents, too.
+            Some(weight) => {
+                weight.for_each_pruning(begin, snapshot.searcher.segment_reader(segment), &mut take)?;
+            }
+            None => clauses.for_each_over(begin, &mut take),
+        }
     }
     Ok(best.into_sorted())
+}
+
+fn scoring(snapshot: &Snapshot) -> EnableScoring<'_> {
+    EnableScoring::enabled_from_statistics_provider(snapshot, &snapshot.searcher)
 }
 
 /// First what kinds lift most, which is little: what has all words. Then one pass over all segments, each of which
 /// begins with the threshold that those before it have set. It lies a step below what reaches the last score with the
 /// kinds that an item may have which lacks a word, so that what is tied with it is seen and the key decides.
 fn by_score(snapshot: &Snapshot, query: &dyn Search, kinds: &Kinds, wanted: usize) -> Result<Vec<RankedDoc>> {
-    let scoring = || EnableScoring::enabled_from_statistics_provider(snapshot, &snapshot.searcher);
+    let scoring = || scoring(snapshot);
     let mut best: Best<RankedDoc> = Best::of(wanted);
     if let Some(whole) = kinds.whole(query) {
         let weight = whole.weight(scoring())?;

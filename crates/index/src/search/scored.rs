@@ -50,6 +50,11 @@ impl ScoredClause {
         Self { names: vec![ScoredName { terms: vec![term], is_whole: false }] }
     }
 
+    /// Whether it is one term by itself.
+    pub(super) fn is_term(&self) -> bool {
+        matches!(self.names.as_slice(), [only] if only.terms.len() == 1)
+    }
+
     /// The same for the search engine.
     pub(super) fn query(&self) -> Box<dyn Search> {
         match self.names.as_slice() {
