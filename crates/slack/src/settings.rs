@@ -30,7 +30,7 @@ fn api() -> String {
 /// Never prints a secret.
 impl std::fmt::Debug for SlackSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SlackSettings").field("agent", &self.agent).finish_non_exhaustive()
+        f.debug_struct("SlackSettings").field("api", &self.api).finish_non_exhaustive()
     }
 }
 

@@ -101,6 +101,7 @@ impl Store for WatchedStore {
         enqueue(&self, Notification) -> ();
         claim_deliveries(&self, Timestamp, Timestamp, usize) -> Vec<Delivery>;
         settle_delivery(&self, u64, Option<Timestamp>) -> ();
+        put_off_delivery(&self, u64, Timestamp) -> ();
         release_deliveries(&self, Timestamp) -> u64;
         append_turns(&self, &ThreadId, &Handle, ConversationAppend) -> Option<ConversationVersion>;
         thread(&self, &ThreadId, &Handle, Timestamp) -> Option<Conversation>;
