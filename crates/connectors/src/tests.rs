@@ -135,8 +135,8 @@ impl Platform for Parrot {
         let name = section.text("cage").unwrap_or_default();
         let cage = CAGES.lock().iter().find(|cage| cage.name == name).cloned().unwrap();
         let per_hour = section.text("per_hour").and_then(|text| text.parse().ok()).unwrap();
-        let settings =
-            ConnectorSettings { messages_per_sender_per_hour: per_hour, live: false, ..ConnectorSettings::default() };
+        let mut settings = ConnectorSettings::default();
+        (settings.messages_per_sender_per_hour, settings.live) = (per_hour, false);
         Ok((Self(cage), settings))
     }
 

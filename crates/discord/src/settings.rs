@@ -86,7 +86,7 @@ mod tests {
 
     use super::*;
 
-    fn read(id: &str, key: &str, token: &str) -> Result<DiscordSettings, Problems> {
+    fn read(id: &str, key: &str, token: &str) -> Result<(DiscordSettings, ConnectorSettings), Problems> {
         let text =
             format!("kind = \"discord\"\napplication_id = \"{id}\"\npublic_key = \"{key}\"\nbot_token = \"{token}\"\n");
         DiscordSettings::read(&Section::parse(Path::new("connectors/a.toml"), &text, &|_: &str| None).unwrap())
@@ -95,8 +95,8 @@ mod tests {
     #[test]
     fn each_of_the_three_secrets_has_its_form_and_none_is_printed() {
         let key = "ab".repeat(32);
-        let fine = read("123", &key, "MTIz.abc.d-e_f").unwrap();
-        assert!(fine.mentions && fine.live && !format!("{fine:?}").contains("MTIz"));
+        let (fine, of_connector) = read("123", &key, "MTIz.abc.d-e_f").unwrap();
+        assert!(fine.mentions && of_connector.live && !format!("{fine:?}").contains("MTIz"));
         for (id, key, token, word) in [
             ("x", key.as_str(), "a.b.c", "application_id"),
             ("1", "abc", "a.b.c", "public_key"),

@@ -105,7 +105,8 @@ mod tests {
     fn read(more: &str) -> Result<MatrixSettings, Problems> {
         let text =
             format!("kind = \"matrix\"\nhomeserver = \"https://m.example\"\nserver_name = \"example.org\"\n{more}");
-        MatrixSettings::read(&Section::parse(Path::new("connectors/a.toml"), &text, &|_: &str| None).unwrap())
+        let section = Section::parse(Path::new("connectors/a.toml"), &text, &|_: &str| None).unwrap();
+        MatrixSettings::read(&section).map(|(settings, _)| settings)
     }
 
     fn with(as_token: &str, hs_token: &str, localpart: &str, more: &str) -> Result<MatrixSettings, String> {
