@@ -40,6 +40,8 @@ pub(crate) enum SentItem {
     Refused(usize),
     /// Nothing, and nothing more is: the question was deleted.
     TakenBack,
+    /// Nothing more: the question was edited, and is answered as it is now.
+    Superseded,
 }
 
 /// The messages that are there, in the order in which they were sent.
