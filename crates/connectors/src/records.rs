@@ -44,6 +44,11 @@ pub(crate) enum SentItem {
     Superseded,
 }
 
+/// Whether nothing more is sent for a question, nor opened.
+pub(crate) fn is_over(sent: &[SentItem]) -> bool {
+    sent.iter().any(|sent| matches!(sent, SentItem::TakenBack | SentItem::Superseded))
+}
+
 /// The messages that are there, in the order in which they were sent.
 pub(crate) fn messages_of(sent: &[SentItem]) -> Vec<String> {
     let is_gone = |id: &String| sent.iter().any(|sent| matches!(sent, SentItem::Gone(gone) if gone == id));
