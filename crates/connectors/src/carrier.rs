@@ -19,7 +19,7 @@ use crate::left_out::{about_files, sent_as_files};
 use crate::live::{LiveAnswers, bounded, edit};
 use crate::message_style::MessageStyle;
 use crate::platform::{Platform, PlatformError, Post, PostButton};
-use crate::records::{Records, SentItem, hash, keep_message, messages_of};
+use crate::records::{Records, SentItem, hash, keep_message, messages_of, remember_speaker};
 
 /// Sends what is due over the connectors of one kind.
 pub(crate) struct ChatCarrier<P: Platform> {
@@ -215,7 +215,12 @@ async fn tell_answer<P: Platform>(
         };
         let key = format!("{}/{at}{}", letter.token, if edited.is_err() { "/again" } else { "" });
         match edited {
-            Ok(true) => {}
+            // It may have been another agent's, before an edit of its question.
+            Ok(true) => {
+                if let Some(id) = there.get(at) {
+                    remember_speaker(outgoing.desk.host(), letter, id).await?;
+                }
+            }
             Err(error @ (PlatformError::Later(_) | PlatformError::Failed(_) | PlatformError::TakenDown)) => {
                 return Err(error.into());
             }

@@ -68,6 +68,15 @@ pub(crate) async fn keep_message<P: Platform>(
 ) -> Result<(), Error> {
     let records = Records::of(host, P::KIND);
     records.keep_sent(letter.sender.account(), letter.origin(), &SentItem::Message(id.to_owned())).await?;
+    remember_speaker(host, letter, id).await
+}
+
+/// Writes down whose words a message has, for who replies to it.
+pub(crate) async fn remember_speaker<P: Platform>(
+    host: &Host,
+    letter: &Letter<ChatAddress<P>>,
+    id: &str,
+) -> Result<(), Error> {
     let ChatAddress { connector, place, .. } = &letter.address;
     // In a thread there is one agent at a time.
     if place.thread.is_none() {
