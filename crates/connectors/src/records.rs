@@ -78,8 +78,8 @@ pub(crate) async fn remember_speaker<P: Platform>(
     id: &str,
 ) -> Result<(), Error> {
     let ChatAddress { connector, place, .. } = &letter.address;
-    // In a thread there is one agent at a time.
-    if place.thread.is_none() {
+    // Elsewhere there is one agent at a time in a thread.
+    if place.thread.is_none() || P::THREADS_ARE_TOPICS {
         let key = place.message_key(connector, id);
         Threads::of(host, P::KIND).remember(&key, &letter.agent, &letter.reader(), &letter.conversation).await?;
     }

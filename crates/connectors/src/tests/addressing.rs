@@ -89,3 +89,12 @@ async fn a_reply_to_an_answer_that_became_another_agents_is_for_that_agent() {
     assert_eq!(here.cage.posted.load(Ordering::SeqCst), 1);
     assert_eq!(here.asked_in("2", "and now?", to).await, "chef");
 }
+
+#[tokio::test]
+async fn a_reply_in_a_topic_is_for_who_said_what_it_answers() {
+    let here = Here::start("topics", 99).await;
+    answered(&here, ("baker", "Bread."), Some("t")).await;
+    let to = |replied: Option<&str>| json!({"group": {"thread": "t", "is_reply": true}, "replies_to": replied});
+    assert_eq!(here.asked_in("1", "@chef hello", to(None)).await, "chef");
+    assert_eq!(here.asked_in("2", "and now?", to(Some("0"))).await, "baker");
+}
