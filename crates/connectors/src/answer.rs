@@ -14,17 +14,15 @@ pub(crate) fn texts(reply: &CollectedReply, about_files: &[String], style: Messa
     if !has_words && files(reply).next().is_some() && matches!(reply.ending, Ending::Complete) {
         words.clear();
     }
+    let mut end = Vec::new();
     for file in files(reply) {
         if let FileSource::Url { url, .. } = &file.source {
             let name = file.name.as_deref().unwrap_or(url);
-            words.push_str(&format!("\n\n[{}]({url})", name.replace(['[', ']'], "")));
+            end.push(format!("[{}]({url})", name.replace(['[', ']'], "")));
         }
     }
-    for about in about_files {
-        words.push_str("\n\n");
-        words.push_str(about);
-    }
-    style.messages(&words)
+    end.extend_from_slice(about_files);
+    style.messages_before(&words, &end.join("\n\n"))
 }
 
 fn files(reply: &CollectedReply) -> impl Iterator<Item = &File> {
@@ -45,6 +43,7 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
+    use crate::limits::MESSAGES_PER_ANSWER_MAX;
     use crate::tests::NoMarks;
 
     const STYLE: MessageStyle = MessageStyle { marks: &NoMarks, chars_max: 1_000, code: ("```\n", "\n```") };
@@ -63,5 +62,7 @@ mod tests {
         let address = FileSource::Url { url: "https://a.example/b.txt".to_owned(), expires_at: None };
         let there = Part::File(File { source: address, ..File::inline("text/plain".to_owned(), None, Bytes::new()) });
         assert_eq!(of(vec![there], &[]), ["https://a.example/b.txt"]);
+        let long = of(vec![Part::text("word ".repeat(9_000))], &["One."]);
+        assert_eq!((long.len(), long.last().map(String::as_str)), (MESSAGES_PER_ANSWER_MAX, Some("One.")));
     }
 }

@@ -19,7 +19,7 @@ use crate::left_out::{about_files, sent_as_files};
 use crate::live::{LiveAnswers, bounded, edit};
 use crate::message_style::MessageStyle;
 use crate::platform::{Platform, PlatformError, Post, PostButton};
-use crate::records::{Records, SentItem, hash, keep_message, messages_of};
+use crate::records::{Records, SentItem, hash, keep_message, messages_of, remember_speaker};
 
 /// Sends what is due over the connectors of one kind.
 pub(crate) struct ChatCarrier<P: Platform> {
@@ -102,18 +102,20 @@ async fn send<P: Platform>(
     withdrawn(speaking, outgoing).await.map(drop)
 }
 
-/// Deletes what was sent for a question, where that is not there any more.
+/// Whether a question is not there any more, or not as it was; what was sent for one that was deleted is deleted, too.
 async fn withdrawn<P: Platform>(
     speaking: Speaking<'_, P>,
     outgoing: &Outgoing<'_, ChatAddress<P>>,
 ) -> Result<bool, SendError> {
     let sent = Records::of(outgoing.desk.host(), P::KIND).sent(outgoing.letter.origin()).await?;
     let is_taken_back = sent.contains(&SentItem::TakenBack);
+    // Of one that was edited, the answer to what it says now has the place: nothing of this one is put there again.
+    let is_superseded = sent.contains(&SentItem::Superseded);
     let place = place_of(outgoing);
     for id in messages_of(&sent).iter().filter(|_| is_taken_back) {
         speaking.connector.platform.delete(speaking.egress, &place, id).await?;
     }
-    Ok(is_taken_back)
+    Ok(is_taken_back || is_superseded)
 }
 
 /// Sends a refusal: its words, and a button that opens the page where a person does what it wants.
@@ -213,7 +215,12 @@ async fn tell_answer<P: Platform>(
         };
         let key = format!("{}/{at}{}", letter.token, if edited.is_err() { "/again" } else { "" });
         match edited {
-            Ok(true) => {}
+            // It may have been another agent's, before an edit of its question.
+            Ok(true) => {
+                if let Some(id) = there.get(at) {
+                    remember_speaker(outgoing.desk.host(), letter, id).await?;
+                }
+            }
             Err(error @ (PlatformError::Later(_) | PlatformError::Failed(_) | PlatformError::TakenDown)) => {
                 return Err(error.into());
             }

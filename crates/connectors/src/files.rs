@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderValue, Request, StatusCode};
 
 use crate::intake::Intake;
 use crate::platform::Platform;
-use crate::records::{Records, SentItem};
+use crate::records::{Records, is_over};
 
 /// The bytes that a link leads to.
 pub(crate) async fn on_file<P: Platform>(
@@ -41,11 +41,11 @@ pub(crate) async fn on_file<P: Platform>(
     }
 }
 
-/// The file of a link, unless its question was deleted.
+/// The file of a link, unless its question was deleted, or edited: a deletion after that is that of the edit.
 async fn find<P: Platform>(intake: &Intake<P>, token: &str) -> Result<Option<LinkedFile>, Error> {
     let Some(found) = FileLinks::of(&intake.host, P::KIND).find(token).await? else { return Ok(None) };
     let sent = Records::of(&intake.host, P::KIND).sent(&found.origin).await?;
-    Ok(Some(found).filter(|_| !sent.contains(&SentItem::TakenBack)))
+    Ok(Some(found).filter(|_| !is_over(&sent)))
 }
 
 fn words(status: StatusCode, mut head: HeaderMap, words: &str) -> Response {

@@ -91,6 +91,7 @@ impl<P: Platform> Intake<P> {
         if let Addressee::Nobody(name) = &addressee {
             self.adopt(&letter).await?;
             desk.tell(&self.nobody_called(connector, name), &letter).await?;
+            self.supersede(&letter).await?;
             threads.take(question.name.as_bytes()).await?;
             return Ok(EventOutcome::Taken);
         }
@@ -135,6 +136,7 @@ impl<P: Platform> Intake<P> {
                 .keep_question(&message_name(connector, &letter.address.place, &letter.address.message), &asked)
                 .await?;
         }
+        self.supersede(&letter).await?;
         desk.threads().take(question.name.as_bytes()).await?;
         if connector.settings.live && known.is_none() {
             let permit = self.host.named_task(&task, TaskAccess::As(&letter.sender)).await?;

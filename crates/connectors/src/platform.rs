@@ -42,6 +42,8 @@ pub trait Platform: Sized + Send + Sync + 'static {
     const MESSAGE_CHARS_MAX: usize;
     /// How often one message may be edited.
     const EDIT_EVERY: Duration;
+    /// Whether its threads are rooms of their own, such as topics, in which replies tell what they answer.
+    const THREADS_ARE_TOPICS: bool = false;
     /// What its marks put around a block of code.
     const CODE_MARKS: CodeMarks = ("```\n", "\n```");
     /// The path of files that are too large to be sent there, with the name of the connector and a token in it.

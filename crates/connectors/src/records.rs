@@ -40,6 +40,13 @@ pub(crate) enum SentItem {
     Refused(usize),
     /// Nothing, and nothing more is: the question was deleted.
     TakenBack,
+    /// Nothing more: the question was edited, and is answered as it is now.
+    Superseded,
+}
+
+/// Whether nothing more is sent for a question, nor opened.
+pub(crate) fn is_over(sent: &[SentItem]) -> bool {
+    sent.iter().any(|sent| matches!(sent, SentItem::TakenBack | SentItem::Superseded))
 }
 
 /// The messages that are there, in the order in which they were sent.
@@ -61,9 +68,18 @@ pub(crate) async fn keep_message<P: Platform>(
 ) -> Result<(), Error> {
     let records = Records::of(host, P::KIND);
     records.keep_sent(letter.sender.account(), letter.origin(), &SentItem::Message(id.to_owned())).await?;
+    remember_speaker(host, letter, id).await
+}
+
+/// Writes down whose words a message has, for who replies to it.
+pub(crate) async fn remember_speaker<P: Platform>(
+    host: &Host,
+    letter: &Letter<ChatAddress<P>>,
+    id: &str,
+) -> Result<(), Error> {
     let ChatAddress { connector, place, .. } = &letter.address;
-    // In a thread there is one agent at a time.
-    if place.thread.is_none() {
+    // Elsewhere there is one agent at a time in a thread.
+    if place.thread.is_none() || P::THREADS_ARE_TOPICS {
         let key = place.message_key(connector, id);
         Threads::of(host, P::KIND).remember(&key, &letter.agent, &letter.reader(), &letter.conversation).await?;
     }

@@ -13,6 +13,24 @@ const ENTITY_CHARS_MAX: usize = 5;
 /// last one ends in an ellipsis where something was left out. A block of code, which stands between the two marks of
 /// `code`, is one in each message.
 pub fn split(blocks: &[String], chars_max: usize, code: CodeMarks) -> Vec<String> {
+    split_before(blocks, &[], chars_max, code)
+}
+
+/// As [`split`], with other blocks at the end, for which there is room however much is left out before them.
+pub(crate) fn split_before(blocks: &[String], end: &[String], chars_max: usize, code: CodeMarks) -> Vec<String> {
+    let all = joined(blocks.iter().chain(end), chars_max, code);
+    if all.len() <= MESSAGES_PER_ANSWER_MAX || blocks.is_empty() || end.is_empty() {
+        return cut(all, MESSAGES_PER_ANSWER_MAX, chars_max, code);
+    }
+    let end = cut(joined(end.iter(), chars_max, code), MESSAGES_PER_ANSWER_MAX - 1, chars_max, code);
+    let words = joined(blocks.iter(), chars_max, code);
+    let mut messages = cut(words, MESSAGES_PER_ANSWER_MAX - end.len(), chars_max, code);
+    messages.extend(end);
+    messages
+}
+
+/// Blocks in as few messages as can be.
+fn joined<'a>(blocks: impl Iterator<Item = &'a String>, chars_max: usize, code: CodeMarks) -> Vec<String> {
     let mut messages: Vec<String> = Vec::new();
     for block in blocks {
         for (first, piece) in pieces(block, chars_max, code).into_iter().enumerate() {
@@ -26,8 +44,13 @@ pub fn split(blocks: &[String], chars_max: usize, code: CodeMarks) -> Vec<String
             }
         }
     }
-    if messages.len() > MESSAGES_PER_ANSWER_MAX {
-        messages.truncate(MESSAGES_PER_ANSWER_MAX);
+    messages
+}
+
+/// The first messages, so many at most.
+fn cut(mut messages: Vec<String>, count_max: usize, chars_max: usize, code: CodeMarks) -> Vec<String> {
+    if messages.len() > count_max {
+        messages.truncate(count_max);
         if let Some(last) = messages.last_mut() {
             *last = with_ellipsis(last, chars_max, code);
         }
@@ -180,6 +203,22 @@ mod tests {
         assert!(all.len() == MESSAGES_PER_ANSWER_MAX && !all.last().unwrap().ends_with('…'));
         let cut = many(MESSAGES_PER_ANSWER_MAX + 1);
         assert!(cut.len() == MESSAGES_PER_ANSWER_MAX && cut.last().unwrap().ends_with('…'));
+    }
+
+    #[test]
+    fn what_stands_at_the_end_is_told_however_long_the_words_before_it_are() {
+        let of =
+            |words: usize, end: &[&str]| super::split_before(&vec!["x".repeat(10); words], &blocks(end), 10, FENCES);
+        let whole = of(MESSAGES_PER_ANSWER_MAX - 1, &["end"]);
+        assert!(whole.len() == MESSAGES_PER_ANSWER_MAX && !whole.iter().any(|text| text.contains('…')));
+        for words in [MESSAGES_PER_ANSWER_MAX, 99] {
+            let cut = of(words, &["end", "of it all"]);
+            assert_eq!(cut.len(), MESSAGES_PER_ANSWER_MAX);
+            assert_eq!(cut[MESSAGES_PER_ANSWER_MAX - 2..], ["end", "of it all"]);
+            assert!(cut[MESSAGES_PER_ANSWER_MAX - 3].ends_with('…'), "{cut:?}");
+        }
+        assert_eq!(of(99, &["y"; 99]).iter().filter(|text| text.starts_with('x')).count(), 1);
+        assert_eq!(of(0, &["y"; 2]), ["y\n\ny"]);
     }
 
     proptest! {

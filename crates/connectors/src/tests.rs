@@ -130,6 +130,7 @@ impl Platform for Parrot {
     const FILES_PATH: &'static str = "/connectors/parrot/{name}/files/{token}";
     const MESSAGE_CHARS_MAX: usize = 1_000;
     const EDIT_EVERY: Duration = Duration::from_secs(1);
+    const THREADS_ARE_TOPICS: bool = true;
 
     fn open(section: &Section) -> Result<(Self, ConnectorSettings), Problems> {
         let name = section.text("cage").unwrap_or_default();

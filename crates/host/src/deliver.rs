@@ -26,7 +26,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 
-use self::lanes::{Lane, Lanes, POSTS_AT_ONCE};
+use self::lanes::{HeldLanes, Lane, Lanes, POSTS_AT_ONCE, SLOW_AFTER};
 use crate::carry_outcome::CarryOutcome;
 use crate::metrics::Metrics;
 use crate::usage_viewers;
@@ -35,8 +35,6 @@ use crate::usage_viewers;
 pub(crate) const OPERATOR: &str = "operator";
 /// Deliveries that are taken and wait until their recipients may have one more.
 const HELD_MAX: usize = 48;
-/// How long one waits so. Shorter than [`LEASE_MARGIN`], after which another node would take it.
-const HELD_TIME_MAX: Duration = Duration::from_secs(10);
 /// Places that are free before it is looked for more, while others are under way.
 const TAKEN_MIN: usize = 4;
 /// How much longer than any post may take a taken delivery is hidden from other takers.
@@ -110,16 +108,23 @@ impl Deliverer {
                 may_be_more = due.len() == room;
                 held.extend(due);
             }
+            let mut held_lanes = HeldLanes::default();
             for HeldDelivery { delivery, lane, since } in std::mem::take(&mut held) {
                 match lanes.begin(&lane) {
                     true => posts.push(self.deliver_in(delivery, lane)),
-                    // Its lease ends soon, and another node would take it.
-                    false if since.elapsed() >= HELD_TIME_MAX => self.put_off(&delivery).await,
-                    false => held.push_back(HeldDelivery { delivery, lane, since }),
+                    false if held_lanes.may_hold(&lane, since.elapsed()) => {
+                        held.push_back(HeldDelivery { delivery, lane, since });
+                    }
+                    false => self.put_off(&delivery, lanes.put_off(&lane)).await,
                 }
             }
             let is_full = may_be_more && room > 0 && lanes.free() >= TAKEN_MIN;
-            let look_after = if is_full { Duration::ZERO } else { LOOK_EVERY };
+            let look_after = match (is_full, held.is_empty()) {
+                (true, _) => Duration::ZERO,
+                // So that a recipient that turns out to be slow gives way soon.
+                (false, false) => SLOW_AFTER,
+                (false, true) => LOOK_EVERY,
+            };
             tokio::select! {
                 () = stop.cancelled() => {}
                 Some(lane) = posts.next() => lanes.end(&lane),
@@ -161,10 +166,12 @@ impl Deliverer {
         lane
     }
 
-    /// Has a delivery wait as long as after an attempt that failed: its recipient takes too long with those before it.
-    async fn put_off(&self, delivery: &Delivery) {
-        tracing::info!(of = delivery.webhook.protocol, "a post was put off: its recipient is slow");
-        self.wait(delivery, self.retry_at(delivery)).await;
+    /// Has a delivery wait at least as long as after an attempt that failed, and longer with each of its recipient that
+    /// did before it: that takes too long with those.
+    async fn put_off(&self, delivery: &Delivery, times: u32) {
+        tracing::debug!(of = delivery.webhook.protocol, "a post was put off: its recipient is slow");
+        let until = self.retry_at(delivery).max(after(self.clock.now(), RETRY_AFTER * times));
+        self.wait(delivery, until).await;
     }
 
     /// Has a delivery wait of which no attempt was made. It ends with its task, or its notice, however often it waits.
@@ -179,7 +186,7 @@ impl Deliverer {
         after(self.clock.now(), RETRY_AFTER * 2u32.pow(delivery.attempts.min(RETRY_DOUBLINGS_MAX)))
     }
 
-    /// A post begins within [`HELD_TIME_MAX`] after it was taken.
+    /// A post begins within [`lanes::HELD_TIME_MAX`] after it was taken.
     fn lease(&self) -> Duration {
         self.attempt_time_max().saturating_add(LEASE_MARGIN)
     }

@@ -40,6 +40,7 @@ impl Platform for Telegram {
     const FILES_PATH: &'static str = "/connectors/telegram/{name}/files/{token}";
     const MESSAGE_CHARS_MAX: usize = MESSAGE_CHARS_MAX;
     const EDIT_EVERY: Duration = EDIT_EVERY;
+    const THREADS_ARE_TOPICS: bool = true;
     const CODE_MARKS: CodeMarks = CODE_MARKS;
 
     fn open(section: &Section) -> Result<(Self, ConnectorSettings), Problems> {

@@ -89,12 +89,19 @@ impl Writer {
         while self.open.len() > at {
             let Some((open, end)) = self.open.pop() else { return };
             self.html.push_str(end);
-            if let Some((target, words)) = self.link.take_if(|_| open == "a")
-                && names_another_host(&words, &target)
-            {
-                // Who reads the name of one host must see that the link leads to another.
-                self.text(&format!(" ({target})"));
-            }
+            self.ended(&open);
+        }
+    }
+
+    /// An element was ended: who reads the name of one host in a link must see that it leads to another. All of its
+    /// address, also where the rest of the answer is cut.
+    fn ended(&mut self, open: &str) {
+        if let Some((target, words)) = self.link.take_if(|_| open == "a")
+            && names_another_host(&words, &target)
+        {
+            let address = format!(" ({target})");
+            self.left = self.left.saturating_sub(address.chars().count());
+            self.html.push_str(&escape(&address));
         }
     }
 
@@ -104,27 +111,33 @@ impl Writer {
     }
 
     fn text(&mut self, text: &str) {
-        if let Some((_, words)) = &mut self.link {
-            words.push_str(text);
-        }
         // White space between elements is nothing that anybody reads.
         let count = if text.trim().is_empty() { 0 } else { text.chars().count() };
         if count <= self.left {
             self.left -= count;
-            return self.html.push_str(&escape(text));
+            return self.write(text);
         }
         let end = text.char_indices().nth(self.left).map_or(text.len(), |(at, _)| at);
         let whole = &text[..end];
         // At the last space, unless that would leave out a long word's better part.
         let kept = whole.rfind(char::is_whitespace).filter(|at| whole.len() - at < 80).map_or(whole, |at| &whole[..at]);
-        self.html.push_str(&escape(kept));
-        self.html.push('…');
+        self.write(kept);
+        self.write("…");
         (self.left, self.is_cut) = (0, true);
     }
 
+    /// Writes words, which are those of the link that is open.
+    fn write(&mut self, words: &str) {
+        if let Some((_, said)) = &mut self.link {
+            said.push_str(words);
+        }
+        self.html.push_str(&escape(words));
+    }
+
     fn finish(mut self) -> NarrowHtml {
-        while let Some((_, end)) = self.open.pop() {
+        while let Some((open, end)) = self.open.pop() {
             self.html.push_str(end);
+            self.ended(&open);
         }
         NarrowHtml { html: self.html.replace("<p></p>", ""), is_cut: self.is_cut }
     }
@@ -191,6 +204,11 @@ mod tests {
         }
         let html = of_markdown("[A.Example](https://a.example/x) [page](https://a.example/)", 500).html;
         assert!(!html.contains('('), "{html}");
+        // Cut within the label, or right behind it.
+        for max in [14, 20] {
+            let html = of_markdown("[bank.example or not](https://evil.example/x) more", max).html;
+            assert!(html.contains("</a> (https://evil.example/x)"), "{html}");
+        }
     }
 
     #[test]

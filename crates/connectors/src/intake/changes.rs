@@ -70,6 +70,14 @@ impl<P: Platform> Intake<P> {
         Ok(())
     }
 
+    /// Nothing more is sent for the question as it was before an edit, though its answer may still be due. Done once
+    /// the edit is asked: an answer is there either way.
+    pub(super) async fn supersede(&self, letter: &Letter<ChatAddress<P>>) -> Result<(), Error> {
+        let Some(before) = &letter.address.replaces else { return Ok(()) };
+        let records = Records::of(&self.host, P::KIND);
+        records.keep_sent(letter.sender.account(), before, &SentItem::Superseded).await
+    }
+
     /// Ends what works on a question, and deletes what was sent for it.
     async fn take_back(&self, connector: &Connector<P>, place: &Place, asked: &AskedQuestion) -> Result<(), Error> {
         let records = Records::of(&self.host, P::KIND);

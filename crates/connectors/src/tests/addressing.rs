@@ -65,3 +65,36 @@ async fn a_reply_is_for_who_said_what_it_answers() {
     // What only quotes it in a channel is said anew.
     assert_eq!(here.asked_in("6", "hello", json!({"replies_to": "0"})).await, "chef");
 }
+
+/// Sends what an agent says in a place: always for the same question.
+async fn answered(here: &Here, (agent, says): (&str, &str), thread: Option<&str>) {
+    let (carrier, desk, letter) = carrying(here);
+    let place = Place { channel: "C1".to_owned(), thread: thread.map(str::to_owned), ..Place::default() };
+    let address = crate::address::ChatAddress { place, ..letter.address.clone() };
+    let token = "b".repeat(43);
+    let letter = Letter { agent: Handle::parse(agent).unwrap(), token, address, ..letter };
+    let reply = CollectedReply::new(vec![Part::text(says)], Ending::Complete);
+    let outgoing = Outgoing { desk: &desk, letter: &letter, content: Content::Reply(&reply), id: "1", task: None };
+    assert_eq!(carrier.send(outgoing).await, CarryOutcome::Delivered);
+}
+
+#[tokio::test]
+async fn a_reply_to_an_answer_that_became_another_agents_is_for_that_agent() {
+    let here = Here::start("became another's", 99).await;
+    answered(&here, ("baker", "Bread."), None).await;
+    let to = json!({"group": {"is_reply": true}, "replies_to": "0"});
+    assert_eq!(here.asked_in("1", "and now?", to.clone()).await, "baker");
+    // Its question names another agent now, whose answer takes its place.
+    answered(&here, ("chef", "Soup."), None).await;
+    assert_eq!(here.cage.posted.load(Ordering::SeqCst), 1);
+    assert_eq!(here.asked_in("2", "and now?", to).await, "chef");
+}
+
+#[tokio::test]
+async fn a_reply_in_a_topic_is_for_who_said_what_it_answers() {
+    let here = Here::start("topics", 99).await;
+    answered(&here, ("baker", "Bread."), Some("t")).await;
+    let to = |replied: Option<&str>| json!({"group": {"thread": "t", "is_reply": true}, "replies_to": replied});
+    assert_eq!(here.asked_in("1", "@chef hello", to(None)).await, "chef");
+    assert_eq!(here.asked_in("2", "and now?", to(Some("0"))).await, "baker");
+}

@@ -1,5 +1,10 @@
 //! Messages that are changed or deleted, also while they are in hand.
 
+use forecourt_core::{CollectedReply, Ending, Part};
+use forecourt_correspondence::{Carrier, Content, Letter, Outgoing};
+use forecourt_host::CarryOutcome;
+
+use super::pause::carrying;
 use super::*;
 use crate::records::{Records, SentItem};
 
@@ -64,6 +69,24 @@ async fn what_a_question_was_answered_with_is_that_of_its_edits() {
     let last = asked().await;
     assert_ne!(last.letter, first.letter);
     assert_eq!(records.sent(&last.letter).await.unwrap(), [SentItem::Message("b".to_owned())]);
+}
+
+#[tokio::test]
+async fn an_answer_that_was_late_does_not_stand_beside_that_of_an_edit() {
+    let here = Here::start("superseded", 9).await;
+    let (carrier, desk, letter) = carrying(&here);
+    assert_eq!(here.ask("1", "hi").await, StatusCode::OK);
+    let records = Records::of(desk.host(), Parrot::KIND);
+    let first = records.question("door/C1/1").await.unwrap().unwrap();
+    let edit = json!({"kind": "edited", "message": "1", "text": "hello"});
+    assert_eq!(here.tell(&edit).await, StatusCode::OK);
+    // Its task was over by then, and the platform wanted to be left alone.
+    let letter = Letter { token: first.letter, sender: first.sender, ..letter };
+    let reply = CollectedReply::new(vec![Part::text("Old soup.")], Ending::Complete);
+    let outgoing = Outgoing { desk: &desk, letter: &letter, content: Content::Reply(&reply), id: "1", task: None };
+    assert_eq!(carrier.send(outgoing).await, CarryOutcome::Delivered);
+    let said = here.cage.said.lock();
+    assert!(!said.iter().any(|text| text.contains("Old soup.")), "{said:?}");
 }
 
 #[tokio::test]

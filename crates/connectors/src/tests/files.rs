@@ -111,6 +111,19 @@ async fn a_file_that_the_platform_refuses_goes_by_a_link_and_the_others_are_sent
 }
 
 #[tokio::test]
+async fn a_question_that_was_edited_and_then_deleted_takes_the_files_of_its_first_answer_along() {
+    let here = giving("edited files", &[usize::try_from(FILE_BYTES_MAX).unwrap() + 1]).await;
+    let asked = asked(&here).await;
+    let link = links(&sent(&here, &asked, Vec::new()).await).remove(0);
+    assert_eq!(here.get(&link).await.0, StatusCode::OK);
+    for kind in ["edited", "deleted"] {
+        let event = json!({"kind": kind, "message": "1", "text": "other files"});
+        assert_eq!(here.tell(&event).await, StatusCode::OK);
+    }
+    assert_eq!(here.get(&link).await.0, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
 async fn who_sent_a_file_that_is_too_large_is_told_so_with_the_bound() {
     let here = giving("too large", &[]).await;
     let asked = asked(&here).await;

@@ -5,7 +5,7 @@ use forecourt_connectors::PlatformError;
 use http::Method;
 use serde_json::Value;
 
-use super::conversations::Conversation;
+use super::conversations::{Conversation, HeardFrom};
 use super::lanes::{LaneWorker, TakeOutcome};
 use crate::api::Route;
 use crate::ids::is_id;
@@ -39,7 +39,7 @@ impl LaneWorker<'_> {
         let mut lost = usize::from(asked == TakeOutcome::GivenUp) + usize::from(missed.is_cut);
         for message in missed.taken {
             let Some(happening) = message::read("MESSAGE_CREATE", message, us) else { continue };
-            match self.tried(|| self.hand_over(&happening, us)).await {
+            match self.tried(|| self.hand_over(&happening, us, HeardFrom::CatchUp)).await {
                 TakeOutcome::Done => {}
                 TakeOutcome::GivenUp => lost += 1,
                 TakeOutcome::Stopped => return,

@@ -22,6 +22,15 @@ pub(super) struct Conversation {
     pub(super) is_behind: bool,
 }
 
+/// Who tells of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HeardFrom {
+    /// A session, as it is written.
+    Session,
+    /// The answer to what was missed, in its order.
+    CatchUp,
+}
+
 /// Such channels, by id.
 #[derive(Default)]
 pub(super) struct Conversations(Mutex<BTreeMap<String, Conversation>>);
@@ -39,12 +48,15 @@ impl Conversations {
         serde_json::to_value(&*self.0.lock()).unwrap_or_default()
     }
 
-    /// A message was heard, and is durable. With `is_ours`, the bot is spoken with there from now on.
-    pub(super) fn heard(&self, channel: &str, guild: Option<&str>, message: &str, is_ours: bool) {
+    /// A message was heard, and is durable. With `is_ours`, the bot is spoken with there from now on. While a channel
+    /// is behind, one that a session tells of does not count: what was missed before it is still to be asked for.
+    pub(super) fn heard(&self, channel: &str, guild: Option<&str>, message: &str, (from, is_ours): (HeardFrom, bool)) {
         let Ok(message) = message.parse() else { return };
         let mut all = self.0.lock();
         if let Some(known) = all.get_mut(channel) {
-            known.last = known.last.max(message);
+            if !known.is_behind || from == HeardFrom::CatchUp {
+                known.last = known.last.max(message);
+            }
             return;
         }
         if !is_ours {
@@ -90,16 +102,37 @@ mod tests {
 
     use super::*;
 
+    const OURS: (HeardFrom, bool) = (HeardFrom::Session, true);
+    const OTHERS: (HeardFrom, bool) = (HeardFrom::Session, false);
+
+    #[test]
+    fn what_a_session_tells_of_a_channel_that_is_behind_hides_nothing_that_was_missed() {
+        let all = Conversations::default();
+        all.heard("50", None, "8", OURS);
+        all.fall_behind();
+        // Told of while the channel is caught up, by the next process even.
+        let again = Conversations::of(&json!({"channels": all.to_state()}));
+        again.heard("50", None, "20", OURS);
+        again.heard("50", None, "21", OTHERS);
+        let last = || again.get("50").map(|known| known.last);
+        assert_eq!(last(), Some(8));
+        again.heard("50", None, "12", (HeardFrom::CatchUp, true));
+        assert_eq!(last(), Some(12));
+        again.caught_up("50");
+        again.heard("50", None, "20", OURS);
+        assert_eq!(last(), Some(20));
+    }
+
     #[test]
     fn channels_with_a_conversation_are_known_by_their_last_message_and_come_back() {
         let all = Conversations::default();
-        all.heard("50", Some("60"), "7", false);
+        all.heard("50", Some("60"), "7", OTHERS);
         assert_eq!(all.get("50"), None, "nobody spoke with the bot");
-        all.heard("50", Some("60"), "8", true);
-        all.heard("50", Some("60"), "11", false);
-        all.heard("50", Some("60"), "10", true);
+        all.heard("50", Some("60"), "8", OURS);
+        all.heard("50", Some("60"), "11", OTHERS);
+        all.heard("50", Some("60"), "10", OURS);
         all.fall_behind();
-        all.heard("51", None, "9", true);
+        all.heard("51", None, "9", OURS);
         assert_eq!(all.behind(), ["50"]);
         let again = Conversations::of(&json!({"session": "x", "channels": all.to_state()}));
         let known = Conversation { guild: Some("60".to_owned()), last: 11, is_behind: true };
@@ -112,9 +145,9 @@ mod tests {
     fn so_many_channels_are_remembered_and_the_oldest_gives_way() {
         let all = Conversations::default();
         let number = |at: usize| (1_000 + at).to_string();
-        (0..CATCH_UP_CHANNELS_MAX).for_each(|at| all.heard(&number(at), None, &number(at), true));
+        (0..CATCH_UP_CHANNELS_MAX).for_each(|at| all.heard(&number(at), None, &number(at), OURS));
         assert!(all.get(&number(0)).is_some());
-        all.heard(&number(CATCH_UP_CHANNELS_MAX), None, "5000", true);
+        all.heard(&number(CATCH_UP_CHANNELS_MAX), None, "5000", OURS);
         assert!(all.get(&number(0)).is_none() && all.get(&number(1)).is_some());
         assert_eq!(all.0.lock().len(), CATCH_UP_CHANNELS_MAX);
     }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::sleep;
 
 use super::ListeningBot;
-use super::conversations::Conversations;
+use super::conversations::{Conversations, HeardFrom};
 use super::progress::Progress;
 use super::session::ResumePoint;
 use crate::limits::{EVENTS_AT_ONCE_MAX, LANES, TAKE_TRIES_MAX, TAKE_WAIT, TAKE_WAIT_MAX};
@@ -139,7 +139,8 @@ impl LaneWorker<'_> {
         while let Some(work) = all.recv().await {
             match work {
                 LaneWork::Event(event) => {
-                    let tried = self.tried(|| self.hand_over(&event.happening, &event.us)).await;
+                    let one = || self.hand_over(&event.happening, &event.us, HeardFrom::Session);
+                    let tried = self.tried(one).await;
                     if tried != TakeOutcome::Stopped {
                         keep(self.listening, event.progress.done(event.number), self.conversations);
                     }
@@ -167,7 +168,7 @@ impl LaneWorker<'_> {
         TakeOutcome::GivenUp
     }
 
-    pub(super) async fn hand_over(&self, happening: &Happening, us: &str) -> Result<(), NotTaken> {
+    pub(super) async fn hand_over(&self, happening: &Happening, us: &str, from: HeardFrom) -> Result<(), NotTaken> {
         match happening {
             Happening::Gone { channel, messages } => {
                 for message in messages {
@@ -177,11 +178,11 @@ impl LaneWorker<'_> {
                 }
                 Ok(())
             }
-            Happening::Written { message, is_edit } => self.written(message, *is_edit, us).await,
+            Happening::Written { message, is_edit } => self.written(message, *is_edit, us, from).await,
         }
     }
 
-    async fn written(&self, message: &MessageEvent, is_edit: bool, us: &str) -> Result<(), NotTaken> {
+    async fn written(&self, message: &MessageEvent, is_edit: bool, us: &str, from: HeardFrom) -> Result<(), NotTaken> {
         let (api, egress, places) = (self.bot.api, self.listening.egress, self.bot.places);
         let our_roles = match &message.guild_id {
             Some(guild) if !message.mention_roles.is_empty() => {
@@ -192,7 +193,8 @@ impl LaneWorker<'_> {
         let is_thread = message.needs_thread(us)
             && places.is_thread(api, egress, &message.channel_id).await.map_err(|error| error.to_string())?;
         let heard = |is_ours| {
-            self.conversations.heard(&message.channel_id, message.guild_id.as_deref(), &message.id, is_ours);
+            let guild = message.guild_id.as_deref();
+            self.conversations.heard(&message.channel_id, guild, &message.id, (from, is_ours));
         };
         let Some(chat) = message.to_chat(&Surroundings { us, our_roles: &our_roles, is_thread }) else {
             heard(false);

@@ -2,6 +2,7 @@
 //! have the others wait.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use forecourt_core::store::Webhook;
 use url::Url;
@@ -12,6 +13,15 @@ pub(crate) const POSTS_AT_ONCE: usize = 16;
 pub(crate) const POSTS_PER_PROTOCOL_MAX: usize = 12;
 /// Those to one recipient: a host, or a connector.
 pub(crate) const POSTS_PER_RECIPIENT_MAX: usize = 4;
+
+/// How long a delivery that was taken waits for its turn. Shorter than its lease, after which another node takes it.
+pub(crate) const HELD_TIME_MAX: Duration = Duration::from_secs(10);
+/// How long the first delivery of a recipient waits until that counts as slow.
+pub(crate) const SLOW_AFTER: Duration = Duration::from_secs(1);
+/// Deliveries that wait for their turn with one slow recipient: further ones are put off at once, so that others come.
+pub(crate) const HELD_IF_SLOW_MAX: usize = 8;
+/// The longest that one is put off, in waits before a second attempt: five minutes.
+const PUT_OFF_TIMES_MAX: u32 = 60;
 
 /// To whom an attempt is made.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -24,6 +34,8 @@ pub(crate) struct Lane {
 #[derive(Debug, Default)]
 pub(crate) struct Lanes {
     by_recipient: HashMap<Lane, usize>,
+    /// Deliveries that were put off since an attempt began there. None where none is under way.
+    put_off: HashMap<Lane, usize>,
     by_protocol: HashMap<String, usize>,
 }
 
@@ -50,6 +62,7 @@ impl Lanes {
         }
         *self.by_protocol.entry(lane.protocol.clone()).or_default() += 1;
         *self.by_recipient.entry(lane.clone()).or_default() += 1;
+        self.put_off.remove(lane);
         true
     }
 
@@ -57,11 +70,43 @@ impl Lanes {
     pub(crate) fn end(&mut self, lane: &Lane) {
         leave(&mut self.by_protocol, &lane.protocol);
         leave(&mut self.by_recipient, lane);
+        if !self.by_recipient.contains_key(lane) {
+            self.put_off.remove(lane);
+        }
+    }
+
+    /// Counts a delivery that is put off; how many waits it is to wait: the more were put off before it, the longer, so
+    /// that a recipient with many is not looked at all the time.
+    pub(crate) fn put_off(&mut self, lane: &Lane) -> u32 {
+        if !self.by_recipient.contains_key(lane) {
+            return 1;
+        }
+        let count = self.put_off.entry(lane.clone()).or_default();
+        let times = u32::try_from(1 + *count / HELD_IF_SLOW_MAX).unwrap_or(PUT_OFF_TIMES_MAX);
+        *count = count.saturating_add(1);
+        times.min(PUT_OFF_TIMES_MAX)
     }
 
     /// How many more may be under way.
     pub(crate) fn free(&self) -> usize {
         POSTS_AT_ONCE.saturating_sub(self.by_protocol.values().sum())
+    }
+}
+
+/// What waits for its turn, by lane, looked through from the one that waits longest.
+#[derive(Debug, Default)]
+pub(crate) struct HeldLanes(HashMap<Lane, (usize, Duration)>);
+
+impl HeldLanes {
+    /// Whether the next delivery of a lane, which has waited so long, may go on to wait for its turn.
+    pub(crate) fn may_hold(&mut self, lane: &Lane, waited: Duration) -> bool {
+        let (count, longest) = self.0.entry(lane.clone()).or_insert((0, waited));
+        let is_one_too_many = *longest >= SLOW_AFTER && *count >= HELD_IF_SLOW_MAX;
+        if waited >= HELD_TIME_MAX || is_one_too_many {
+            return false;
+        }
+        *count += 1;
+        true
     }
 }
 
@@ -115,6 +160,37 @@ mod tests {
         assert!(lanes.free() == 0 && !lanes.begin(&lane("c", "c:x")));
         lanes.end(&dead);
         assert!(lanes.begin(&dead));
+    }
+
+    #[test]
+    fn so_many_wait_for_a_slow_recipient_and_as_many_as_there_are_for_another() {
+        let slow = lane("a", "https://slow.example/");
+        let held = |waited: Duration, count: usize| {
+            let mut all = HeldLanes::default();
+            (0..count).filter(|_| all.may_hold(&slow, waited)).count()
+        };
+        assert_eq!(held(SLOW_AFTER - Duration::from_millis(1), 40), 40);
+        assert_eq!((held(SLOW_AFTER, HELD_IF_SLOW_MAX), held(SLOW_AFTER, HELD_IF_SLOW_MAX + 1)), (8, 8));
+        assert_eq!(held(HELD_TIME_MAX, 1), 0);
+        let mut all = HeldLanes::default();
+        assert!((0..HELD_IF_SLOW_MAX).all(|_| all.may_hold(&slow, SLOW_AFTER)));
+        // One that was just taken has its recipient's fate, and others have theirs.
+        assert!(!all.may_hold(&slow, Duration::ZERO));
+        assert!(all.may_hold(&lane("a", "https://other.example/"), Duration::ZERO));
+    }
+
+    #[test]
+    fn the_more_are_put_off_the_longer_they_wait_until_there_is_an_attempt() {
+        let (mut lanes, slow) = (Lanes::default(), lane("a", "https://slow.example/"));
+        assert!((0..20).all(|_| lanes.put_off(&slow) == 1) && lanes.put_off.is_empty(), "none is under way");
+        assert!(lanes.begin(&slow));
+        let times: Vec<u32> = (0..HELD_IF_SLOW_MAX * 100).map(|_| lanes.put_off(&slow)).collect();
+        assert_eq!((times[0], times[HELD_IF_SLOW_MAX - 1], times[HELD_IF_SLOW_MAX]), (1, 1, 2));
+        assert_eq!(times.last(), Some(&PUT_OFF_TIMES_MAX));
+        assert!(lanes.begin(&slow) && lanes.put_off(&slow) == 1);
+        lanes.end(&slow);
+        lanes.end(&slow);
+        assert!(lanes.put_off.is_empty());
     }
 
     #[test]

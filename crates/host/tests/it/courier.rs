@@ -140,3 +140,23 @@ async fn a_recipient_that_never_answers_keeps_nobody_else_waiting() {
         assert_eq!(attempts.recv().await, Some(format!("https://live.example/{number}")));
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_recipient_with_more_than_may_wait_keeps_nobody_else_waiting_for_long() {
+    let (told, mut attempts) = mpsc::channel(16);
+    let setup = Setup { courier: Some(Arc::new(Divided(told))), ..Setup::default() };
+    let host = setup.host(ScriptedAgent::saying(["x"])).await;
+    let now = host.clock().now();
+    let notify = async |url: String| {
+        let webhook = Webhook { url, ..webhook(9) };
+        let expires_at = now + Duration::from_secs(600);
+        host.notify(Notification { webhook, account: Account::HOST, due_at: now, expires_at }).await.unwrap();
+    };
+    for number in 0..200 {
+        notify(format!("https://dead.example/{number}")).await;
+    }
+    notify("https://live.example/".to_owned()).await;
+    let since = tokio::time::Instant::now();
+    assert_eq!(attempts.recv().await.as_deref(), Some("https://live.example/"));
+    assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
+}
