@@ -12,7 +12,7 @@ use crate::limits::MESSAGES_PER_SENDER_PER_HOUR;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConnectorSettings {
-    /// The platform, such as `slack`. By it the file came to its crate.
+    /// The platform, such as `slack`.
     #[serde(rename = "kind")]
     _kind: String,
     /// The agent that is asked where nobody is mentioned by name. Default: the first of `agents`, else the default agent
