@@ -7,7 +7,8 @@ use crate::asked_data::{AskedGroup, asked};
 use crate::beside_limits::QUESTIONS;
 use crate::fact_words::asks_nothing;
 use crate::phrases::phrases;
-use crate::stated_values::{StatedFact, StatedValue};
+use crate::stated_fact::StatedFact;
+use crate::stated_values::StatedValue;
 
 /// Letters that two forms of a word share, at least, and those by which they may differ at their ends.
 const SHARED_MIN: usize = 4;

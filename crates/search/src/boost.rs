@@ -81,7 +81,7 @@ fn told(ranked: &RankedHits, hits: impl Iterator<Item = Hit>) -> Vec<Hit> {
 const READ_ON: usize = 5;
 
 /// A hit, and what it counts as part of its score by what it is called, and by what it is.
-type Weighed = (Hit, [f32; 2]);
+type HitWeights = (Hit, [f32; 2]);
 
 /// The first `end` hits, at least, where those come later that are not `called` so, and those that are only for what the
 /// question names, where something is sorted in as it. As many are read as may be among these: to read one costs more than
@@ -94,12 +94,12 @@ fn beside_later(
     end: usize,
 ) -> Result<Vec<Hit>, Error> {
     let later = |is_later: bool| if is_later { BESIDE_WORTH } else { 1.0 };
-    let weigh = |hit: Hit| -> Weighed {
+    let weigh = |hit: Hit| -> HitWeights {
         let by_call = later(called.is_some_and(|called| !called.is_mentioned(&hit)));
         let by_head = later(head.is_some_and(|head| head.is_beside(&hit)));
         (hit, [by_call, by_head])
     };
-    let mut all: Vec<Weighed> = all.into_iter().map(weigh).collect();
+    let mut all: Vec<HitWeights> = all.into_iter().map(weigh).collect();
     let mut has_kind = false;
     let mut looked_at = 0;
     while let Some(next) = ranked.score(all.len()) {

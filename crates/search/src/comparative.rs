@@ -9,7 +9,8 @@ use crate::asked_words::{AskedWords, MEANT_MIN};
 use crate::fact_words::is_definite;
 use crate::limits::COMPARED_VALUES_MAX;
 use crate::phrases::phrases;
-use crate::stated_values::{self, StatedFact, StatedValue};
+use crate::stated_fact::StatedFact;
+use crate::stated_values::{self, StatedValue};
 
 /// Words of such a turn: an article, a degree, the adjective and what it is of.
 const WORDS_MAX: usize = 4;

@@ -10,7 +10,8 @@ use serde_json::Value;
 use crate::fact_words::is_definite;
 use crate::limits::{COMPARED_VALUES_MAX, FACT_QUESTION_BYTES_MAX, VARIANTS_READ_MAX};
 use crate::own_property::is_of;
-use crate::stated_values::{self, StatedFact, StatedValue};
+use crate::stated_fact::StatedFact;
+use crate::stated_values::{self, StatedValue};
 use crate::{held_limits, mentioned};
 
 /// What stands between a comparative and what is compared with, in each language.

@@ -255,7 +255,7 @@ fn add(before: &SearchRequest, addition: &Addition<'_>, reads: &dyn ItemLookup) 
         addition.parsed.clone();
     let is_plural = addition.rest.trim().to_lowercase().ends_with('s');
     for filter in filters {
-        narrow(&mut asked.filters, filter, is_plural && addition.words.is_empty(), reads);
+        held_limits::narrow(&mut asked.filters, filter, is_plural && addition.words.is_empty(), reads);
     }
     notes.into_iter().for_each(|note| push_new(&mut asked.notes, note));
     asked.not_understood = not_understood;
@@ -327,18 +327,6 @@ fn put(asked: &mut SearchRequest, phrase: Phrase) {
     asked.text = wording::text(&asked.phrases);
 }
 
-/// Adds a constraint. Another limit on the same property takes the place of the earlier one, and so does another kind
-/// of thing where `is_kind`.
-pub(super) fn narrow(filters: &mut Vec<Filter>, filter: Filter, is_kind: bool, reads: &dyn ItemLookup) {
-    let is_sort = |filter: &Filter| matches!(filter.test, Test::Is(_) | Test::IsOneOf { .. });
-    let replaces = |other: &Filter| {
-        let are_sorts = is_kind && is_sort(other) && is_sort(&filter);
-        (are_sorts && other.fields == filter.fields) || held_limits::replaces(&filter, other, reads)
-    };
-    filters.retain(|other| *other != filter && !replaces(other));
-    filters.push(filter);
-}
-
 /// What is wanted alone has to be there, where items say of what sort they are.
 fn require(asked: &mut SearchRequest, words: &str, reads: &dyn ItemLookup) {
     let sorts = facets::fields().into_iter().map(|field| Filter::is(field, words));
@@ -384,7 +372,7 @@ fn replaced(before: &SearchRequest, new: &str, old: Option<&str>, reads: &dyn It
         }
     }
     for filter in &addition.parsed.filters {
-        narrow(&mut asked.filters, filter.clone(), true, reads);
+        held_limits::narrow(&mut asked.filters, filter.clone(), true, reads);
     }
     asked.text = wording::text(&asked.phrases);
     asked

@@ -186,6 +186,18 @@ fn is_called(filter: &Filter, words: &[String], reads: &dyn ItemLookup) -> bool 
         || (names(TIMES) && filter.fields.iter().any(|field| field.starts_with(TIMES_OF_EVENTS)))
 }
 
+/// Adds a constraint. Another limit on the same property takes the place of the earlier one, and so does another kind
+/// of thing where `is_kind`.
+pub(super) fn narrow(filters: &mut Vec<Filter>, filter: Filter, is_kind: bool, reads: &dyn ItemLookup) {
+    let is_sort = |filter: &Filter| matches!(filter.test, Test::Is(_) | Test::IsOneOf { .. });
+    let is_replaced = |other: &Filter| {
+        let are_sorts = is_kind && is_sort(other) && is_sort(&filter);
+        (are_sorts && other.fields == filter.fields) || replaces(&filter, other, reads)
+    };
+    filters.retain(|other| *other != filter && !is_replaced(other));
+    filters.push(filter);
+}
+
 #[cfg(test)]
 mod tests {
     use forecourt_core::Question;

@@ -19,7 +19,7 @@
 //! | `content_file_errors.rs` | what of its files of data can't be read, told without an index |
 //! | `sites.rs` | sites of the web, visited when they are due |
 //! | `request.rs`, `library_parser.rs` | what is looked for, and how questions are read with an index |
-//! | `conversation.rs` | what is asked, after what was asked before |
+//! | `conversation.rs`, `conversation/about_shown.rs` | what is asked, after what was asked before, and of what was shown |
 //! | `follow_up.rs`, `name_role.rs` | how a turn goes on with a question: what it adds and what it replaces |
 //! | `held_limits.rs`, `let_go.rs` | which limits still hold, and which are let go of |
 //! | `renumbered.rs`, `ruled_out.rs` | a number that takes another's place, and what is not wanted |
@@ -37,7 +37,7 @@
 //! | `beside_limits.rs` | what is found where the words beside the limits fit nothing |
 //! | `answer_text.rs`, `facts.rs`, `values.rs`, `markdown.rs` | what was found, in words |
 //! | `fact_question.rs`, `named_item.rs`, `fact_answer.rs`, `contains.rs` | one fact of one item |
-//! | `own_property.rs`, `asked_words.rs`, `asked_data.rs`, `stated_values.rs` | what an item states in whichever property |
+//! | `own_property.rs`, `asked_words.rs`, `asked_data.rs`, `stated_values.rs`, `stated_fact.rs` | what an item states in whichever property |
 //! | `own_text.rs` | the sentence of an item's text that says what is asked |
 //! | `stated_parts.rs`, `equal_amounts.rs` | what its parts state, and amounts in the unit that people use |
 //! | `mentioned.rs`, `variant.rs` | an item whose name stands in a question; one variant of an item |
@@ -109,6 +109,7 @@ mod settings;
 mod shown;
 mod sites;
 mod sold_out;
+mod stated_fact;
 mod stated_parts;
 mod stated_values;
 mod tool;

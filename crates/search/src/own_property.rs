@@ -14,7 +14,8 @@ use crate::limits::COMPARED_VALUES_MAX;
 use crate::markdown::{link, plain};
 use crate::name_role::is_same;
 use crate::phrases::content_words;
-use crate::stated_values::{self, StatedFact, StatedValue};
+use crate::stated_fact::StatedFact;
+use crate::stated_values::{self, StatedValue};
 use crate::values::text_of;
 use crate::yes_or_no::asks_whether;
 

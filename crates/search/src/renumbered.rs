@@ -1,6 +1,6 @@
 //! Another number in the place of one that was said: "and for 14?", after books for a child of 9.
 
-use super::follow_up::narrow;
+use super::held_limits::narrow;
 use super::phrase::Phrase;
 use super::phrases::phrases;
 use super::request::{ItemLookup, SearchRequest, TurnReading, push_new};

@@ -5,7 +5,7 @@ use forecourt_sentences::Sentences;
 use serde_json::Value;
 
 use crate::limits::{PARTS_DEPTH_MAX, PARTS_READ_MAX, STATED_VALUES_MAX};
-use crate::stated_values::{AMOUNTS, StatedFact, fact_of, is_person, is_told};
+use crate::stated_fact::{AMOUNTS, StatedFact, fact_of, is_person, is_told};
 
 /// Parts that are other items, are told by facts of their own, or say nothing to a reader.
 const UNREAD: &[&str] = &[

@@ -205,7 +205,7 @@ fn a_phone_and_the_dark_are_no_trouble() {
         browser.go(&site.url("localhost"));
         ready(&browser);
         browser.press(&format!("/rain{ENTER}"));
-        becomes(&browser, "$('.status')?.textContent", &json!("6 results"));
+        becomes(&browser, "$('.status')?.textContent", &json!("5 results"));
         let width = browser.value("document.documentElement.scrollWidth <= innerWidth");
         assert_eq!(width, true, "nothing is wider than the {name}");
         let contrast = within_box(&browser, "getComputedStyle($('.panel')).backgroundColor");
