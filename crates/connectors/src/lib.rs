@@ -52,7 +52,6 @@ mod wire;
 mod tests;
 
 pub use chat::{ChatFile, ChatMessage, Place, ReplyTicket};
-pub use forecourt_pages::markdown::names_another_host;
 pub use form::Form;
 pub use platform::{
     EventAnswer, EventError, EventRequest, Incoming, Listening, Outcome, Platform, PlatformError, Post, PostButton,

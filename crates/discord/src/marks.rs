@@ -1,6 +1,5 @@
 //! Markdown as Discord's.
 
-use forecourt_connectors::names_another_host;
 use forecourt_pages::markdown::Marks;
 
 /// The marks of Discord.
@@ -61,7 +60,7 @@ impl Marks for DiscordMarkdown {
         match plain.as_str() {
             "" => format!("<{url}>"),
             plain if plain == url => format!("<{url}>"),
-            plain if plain.contains("://") || names_another_host(plain, &url) => format!("{label} <{url}>"),
+            plain if plain.contains("://") => format!("{label} <{url}>"),
             _ => format!("[{label}](<{url}>)"),
         }
     }
@@ -133,7 +132,7 @@ mod tests {
     fn a_label_that_names_another_host_does_not_hide_where_a_link_leads() {
         for label in ["https://bank.example/login", "see **bank.example**, now", "bank.example"] {
             let marked = marked(&format!("[{label}](https://evil.example/x)"));
-            assert!(marked.ends_with(" <https://evil.example/x>"), "{marked}");
+            assert!(marked.ends_with(" (<https://evil.example/x>)"), "{marked}");
         }
         assert_eq!(marked("[A.Example](https://a.example/x)"), "[A.Example](<https://a.example/x>)");
     }

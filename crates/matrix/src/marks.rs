@@ -1,9 +1,7 @@
 //! Markdown as the HTML that Matrix takes. Client-Server API, `m.room.message`: the tags that clients keep.
 
-use forecourt_connectors::{CodeMarks, names_another_host};
+use forecourt_connectors::CodeMarks;
 use forecourt_pages::markdown::Marks;
-
-use crate::html::plain;
 
 /// What stands around a block of code.
 pub(crate) const CODE_MARKS: CodeMarks = ("<pre><code>", "</code></pre>");
@@ -37,11 +35,7 @@ impl Marks for MatrixHtml {
     }
 
     fn link(&self, inner: &str, url: &str) -> String {
-        match names_another_host(&plain(inner), url) {
-            // Who reads the name of one host must see that the link leads to another.
-            true => format!("{inner} (<a href=\"{}\">{}</a>)", address(url), escaped(url)),
-            false => format!("<a href=\"{}\">{inner}</a>", address(url)),
-        }
+        format!("<a href=\"{}\">{inner}</a>", address(url))
     }
 
     fn quote(&self, inner: &str) -> String {
@@ -59,24 +53,4 @@ pub(crate) fn address(url: &str) -> String {
 pub(crate) fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     text.replace("@room", "@\u{2060}room")
-}
-
-#[cfg(test)]
-mod tests {
-    use forecourt_pages::markdown::to_blocks;
-
-    use super::*;
-
-    #[test]
-    fn a_label_that_names_another_host_does_not_hide_where_a_link_leads() {
-        let marked = |text: &str| to_blocks(text, &MatrixHtml).join("\n\n");
-        for label in ["https://bank.example/login", "see **bank.example**, now", "bank.**example**"] {
-            let marked = marked(&format!("[{label}](https://evil.example/x)"));
-            assert!(marked.ends_with("(<a href=\"https://evil.example/x\">https://evil.example/x</a>)"), "{marked}");
-        }
-        for label in ["A.Example", "the page"] {
-            let marked = marked(&format!("[{label}](https://a.example/x)"));
-            assert_eq!(marked, format!("<a href=\"https://a.example/x\">{label}</a>"));
-        }
-    }
 }

@@ -1,6 +1,5 @@
 //! Markdown as mrkdwn.
 
-use forecourt_connectors::names_another_host;
 use forecourt_pages::markdown::Marks;
 
 /// The marks of Slack.
@@ -39,7 +38,7 @@ impl Marks for Mrkdwn {
         match label.trim() {
             "" => format!("<{url}>"),
             label if label == url => format!("<{url}>"),
-            label if label.contains(['<', '>']) || names_another_host(label, &url) => format!("{label} <{url}>"),
+            label if label.contains(['<', '>']) => format!("{label} <{url}>"),
             label => format!("<{url}|{label}>"),
         }
     }
@@ -83,10 +82,10 @@ mod tests {
     fn a_label_that_names_another_host_does_not_hide_where_a_link_leads() {
         for label in ["https://bank.example/login", "see **bank.example**, now", "bank.example"] {
             let marked = marked(&format!("[{label}](https://evil.example/x)"));
-            assert!(marked.ends_with(" <https://evil.example/x>"), "{marked}");
+            assert!(marked.ends_with(" (<https://evil.example/x>)"), "{marked}");
         }
         for url in ["https://bank.example@evil.example", "https://bank.example:x@evil.example"] {
-            assert!(marked(&format!("[bank.example]({url})")).ends_with("@evil.example>"), "{url}");
+            assert!(marked(&format!("[bank.example]({url})")).ends_with("@evil.example>)"), "{url}");
         }
         for (text, link) in [
             ("[A.Example](https://a.example/x)", "<https://a.example/x|A.Example>"),

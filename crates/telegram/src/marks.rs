@@ -1,6 +1,6 @@
 //! Markdown as the HTML that Telegram takes.
 
-use forecourt_connectors::{CodeMarks, names_another_host};
+use forecourt_connectors::CodeMarks;
 use forecourt_pages::markdown::Marks;
 
 /// What stands around a block of code.
@@ -36,12 +36,7 @@ impl Marks for TelegramHtml {
     }
 
     fn link(&self, inner: &str, url: &str) -> String {
-        let address = escaped(url).replace('"', "%22");
-        match names_another_host(&shown(inner), url) {
-            // Who reads the name of one host must see that the link leads to another.
-            true => format!("{inner} (<a href=\"{address}\">{}</a>)", escaped(url)),
-            false => format!("<a href=\"{address}\">{inner}</a>"),
-        }
+        format!("<a href=\"{}\">{inner}</a>", escaped(url).replace('"', "%22"))
     }
 
     fn quote(&self, inner: &str) -> String {
@@ -49,36 +44,6 @@ impl Marks for TelegramHtml {
     }
 }
 
-/// Marked words as they are seen.
-fn shown(inner: &str) -> String {
-    let mut words = String::with_capacity(inner.len());
-    for (at, piece) in inner.split('<').enumerate() {
-        // What stands before the first angle is in no tag.
-        words.push_str(if at == 0 { piece } else { piece.split_once('>').map_or("", |(_, rest)| rest) });
-    }
-    words.replace('\u{2060}', "")
-}
-
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-#[cfg(test)]
-mod tests {
-    use forecourt_pages::markdown::to_blocks;
-
-    use super::*;
-
-    #[test]
-    fn a_label_that_names_another_host_does_not_hide_where_a_link_leads() {
-        let marked = |text: &str| to_blocks(text, &TelegramHtml).join("\n\n");
-        for label in ["https://bank.example/login", "see **bank.example**, now", "bank.**example**"] {
-            let marked = marked(&format!("[{label}](https://evil.example/x)"));
-            assert!(marked.ends_with("(<a href=\"https://evil.example/x\">https://evil.example/x</a>)"), "{marked}");
-        }
-        for label in ["A.Example", "the page"] {
-            let marked = marked(&format!("[{label}](https://a.example/x)"));
-            assert_eq!(marked, format!("<a href=\"https://a.example/x\">{label}</a>"));
-        }
-    }
 }

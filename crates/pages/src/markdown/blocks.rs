@@ -3,6 +3,7 @@
 use comrak::Arena;
 use comrak::nodes::{AstNode, ListType, NodeValue};
 
+use super::words::names_another_host;
 use super::{options, tame};
 use crate::clean;
 use crate::limits::{MARKDOWN_BYTES_MAX, PARSE_STEPS_256_MAX};
@@ -21,7 +22,7 @@ pub trait Marks {
     fn code(&self, literal: &str) -> String;
     /// Lines of code.
     fn code_block(&self, literal: &str) -> String;
-    /// A link, whose address is http, https or mailto.
+    /// A link, whose address is http, https or mailto. Its words name no other host: [`to_blocks`] sees to that.
     fn link(&self, inner: &str, url: &str) -> String;
     /// Words of somebody else.
     fn quote(&self, inner: &str) -> String {
@@ -120,9 +121,31 @@ fn piece<'a>(node: &'a AstNode<'a>, marks: &dyn Marks) -> String {
         NodeValue::Emph => marks.emphasis(&inline(node, marks)),
         NodeValue::Strikethrough => marks.struck(&inline(node, marks)),
         // Relative to nothing, and in some languages a mark of its own: `<!channel>` calls everybody in Slack.
-        NodeValue::Link(link) if is_absolute(&link.url) => marks.link(&inline(node, marks), &link.url),
+        NodeValue::Link(link) if is_absolute(&link.url) => link_that_shows(node, &link.url, marks),
         _ => inline(node, marks),
     }
+}
+
+/// A link. Who reads the name of one host must see that it leads to another: there the address is the link, behind the
+/// words.
+fn link_that_shows<'a>(node: &'a AstNode<'a>, url: &str, marks: &dyn Marks) -> String {
+    let inner = inline(node, marks);
+    match names_another_host(&bare_words(node), url) {
+        true => format!("{} ({})", inner.trim_end(), marks.link(&marks.text(url), url)),
+        false => marks.link(&inner, url),
+    }
+}
+
+/// What is read of a node, without marks.
+fn bare_words<'a>(node: &'a AstNode<'a>) -> String {
+    let of = |node: &'a AstNode<'a>| match &node.data().value {
+        NodeValue::Text(text) => text.to_string(),
+        NodeValue::Code(code) => code.literal.clone(),
+        NodeValue::HtmlInline(html) => html.clone(),
+        NodeValue::SoftBreak | NodeValue::LineBreak => " ".to_owned(),
+        _ => String::new(),
+    };
+    node.descendants().map(of).collect()
 }
 
 fn is_absolute(url: &str) -> bool {
@@ -181,6 +204,21 @@ mod tests {
             ]
         );
         assert!(to_blocks("\n \n", &Plain).is_empty());
+    }
+
+    #[test]
+    fn a_label_that_names_another_host_does_not_hide_where_a_link_leads() {
+        let evil = "https://evil.example/x";
+        for label in ["https://bank.example/login", "see **bank.example**, now", "bank.**example**", "`bank.example`"] {
+            let marked = to_blocks(&format!("[{label}]({evil})"), &Plain).join("\n");
+            assert!(marked.ends_with(&format!(" ([{evil}|{evil}])")), "{marked}");
+        }
+        for url in ["https://bank.example@evil.example", "https://bank.example:x@evil.example"] {
+            assert!(to_blocks(&format!("[bank.example]({url})"), &Plain).join("").ends_with(&format!("|{url}])")));
+        }
+        for (label, url) in [("A.Example", "https://a.example/x"), ("a@b.example", "mailto:a@b.example")] {
+            assert_eq!(to_blocks(&format!("[{label}]({url})"), &Plain), [format!("[{label}|{url}]")]);
+        }
     }
 
     #[test]
