@@ -90,7 +90,7 @@ mod tests {
 
     use super::*;
     use crate::learnt::{LearntProperties, StatedProperty};
-    use crate::tests::{Finding, understood_with};
+    use crate::tests::{FINDING, understood_with};
 
     #[test]
     fn words_are_listed_as_tokens_have_them() {
@@ -121,7 +121,7 @@ mod tests {
             ("una planta que quiere mucha luz", &["mucha"]),
             ("low maintenance paving", &["low"]),
         ] {
-            let found = understood_with(text, &Finding, &learnt).filters;
+            let found = understood_with(text, &FINDING, &learnt).filters;
             let is_it = |filter: &Filter| {
                 filter.alternatives().iter().any(|one| match &one.test {
                     Test::OneOf(of) => of.iter().map(String::as_str).eq(values.iter().copied()),
@@ -132,7 +132,7 @@ mod tests {
             assert!(found.iter().any(is_it), "{text}: {found:?}");
         }
         for text in ["a little table", "much ado", "low prices", "wenig Platz"] {
-            assert!(understood_with(text, &Finding, &learnt).filters.is_empty(), "{text}");
+            assert!(understood_with(text, &FINDING, &learnt).filters.is_empty(), "{text}");
         }
     }
 }

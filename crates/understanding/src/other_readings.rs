@@ -6,44 +6,21 @@ use forecourt_vocabulary::Vocabulary;
 use crate::filter::{Filter, Test};
 use crate::learnt::{LearntProperties, StatedProperty, StatedValues};
 use crate::paths::{EVENT_DAYS, EVENT_WEEKDAYS};
-use crate::scope::QuestionScope;
-use crate::tests::{Stating, understood, understood_with};
+use crate::tests::{Numbered, Stating, understood, understood_with};
 
 /// Courses of which none takes place on a day that is asked for, and some on such a day of another week.
-struct Courses;
-
-impl QuestionScope for Courses {
-    fn has_number(&self, path: &str) -> bool {
-        path == "startDate" || path == EVENT_WEEKDAYS || EVENT_DAYS.contains(&path)
-    }
-    fn has_word(&self, _: &str, _: &str) -> bool {
-        false
-    }
-    fn has_value(&self, _: &str, _: &str) -> bool {
-        false
-    }
-    fn share(&self, path: &str) -> f64 {
-        f64::from(u8::from(self.has_number(path)))
-    }
-    fn quantile(&self, _: &str, _: f64) -> Option<f64> {
-        None
-    }
-    fn finds(&self, text: &str, filters: &[Filter]) -> bool {
+const COURSES: Numbered = Numbered {
+    has_number: |path| path == "startDate" || path == EVENT_WEEKDAYS || EVENT_DAYS.contains(&path),
+    finds: |text, filters| {
         let is_dated = |one: &Filter| matches!(one.test, Test::Overlaps { .. });
         !text.contains("guitar") && !filters.iter().any(|filter| filter.alternatives().iter().any(is_dated))
-    }
-    fn is_name(&self, _: &str) -> bool {
-        false
-    }
-    fn states(&self, _: &str) -> bool {
-        false
-    }
-}
+    },
+};
 
 #[test]
 fn a_day_of_the_week_is_one_of_any_week_where_nothing_is_on_the_next() {
     let days = |text: &str| {
-        let found = understood(text, &Courses).filters;
+        let found = understood(text, &COURSES).filters;
         let all = found.iter().flat_map(Filter::alternatives).filter(|one| one.fields == [EVENT_WEEKDAYS]);
         all.filter_map(|one| if let Test::Within { from, .. } = one.test { from } else { None }).collect::<Vec<f64>>()
     };

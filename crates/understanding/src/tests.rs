@@ -182,12 +182,21 @@ impl QuestionScope for Stating {
     }
 }
 
-/// Items that have prices, stars and a first day, of which some keep any limits.
-pub(crate) struct Finding;
+/// Items that state numbers where `has_number` says so, of which some are found as `finds` says.
+pub(crate) struct Numbered {
+    pub(crate) has_number: fn(&str) -> bool,
+    pub(crate) finds: fn(&str, &[Filter]) -> bool,
+}
 
-impl QuestionScope for Finding {
+/// Items that have prices, stars and a first day, of which some keep any limits.
+pub(crate) const FINDING: Numbered = Numbered {
+    has_number: |path| ["offers.price", "starRating.ratingValue", "datePosted", "jobStartDate"].contains(&path),
+    finds: |_, _| true,
+};
+
+impl QuestionScope for Numbered {
     fn has_number(&self, path: &str) -> bool {
-        ["offers.price", "starRating.ratingValue", "datePosted", "jobStartDate"].contains(&path)
+        (self.has_number)(path)
     }
     fn has_word(&self, _: &str, _: &str) -> bool {
         false
@@ -196,13 +205,13 @@ impl QuestionScope for Finding {
         false
     }
     fn share(&self, path: &str) -> f64 {
-        f64::from(u8::from(self.has_number(path)))
+        f64::from(u8::from(QuestionScope::has_number(self, path)))
     }
     fn quantile(&self, _: &str, _: f64) -> Option<f64> {
         None
     }
-    fn finds(&self, _: &str, _: &[Filter]) -> bool {
-        true
+    fn finds(&self, text: &str, filters: &[Filter]) -> bool {
+        (self.finds)(text, filters)
     }
     fn is_name(&self, _: &str) -> bool {
         false

@@ -5,7 +5,7 @@ use forecourt_vocabulary::Vocabulary;
 use crate::filter::{Filter, Test};
 use crate::learnt::{LearntProperties, StatedProperty, StatedValues};
 use crate::parsed_question::ParsedQuestion;
-use crate::tests::{Finding, understood_with};
+use crate::tests::{FINDING, understood_with};
 
 fn asked(text: &str) -> ParsedQuestion {
     let property = |(path, values): (&str, StatedValues)| StatedProperty { path: path.to_owned(), share: 0.6, values };
@@ -25,7 +25,7 @@ fn asked(text: &str) -> ParsedQuestion {
         ("knowsLanguage", texts(&["inglés", "allemand", "deutsch"])),
     ];
     let learnt = LearntProperties::of(stated.into_iter().map(property).collect(), &Vocabulary::shipped());
-    understood_with(text, &Finding, &learnt)
+    understood_with(text, &FINDING, &learnt)
 }
 
 /// The paths of the limits of a question.

@@ -5,7 +5,7 @@ use forecourt_vocabulary::Vocabulary;
 use crate::filter::{Filter, Test};
 use crate::learnt::{LearntProperties, StatedProperty, StatedValues};
 use crate::parsed_question::ParsedQuestion;
-use crate::tests::{Finding, understood_with};
+use crate::tests::{FINDING, understood_with};
 
 fn asked(text: &str) -> ParsedQuestion {
     let property = |(path, values): (&str, StatedValues)| StatedProperty { path: path.to_owned(), share: 0.4, values };
@@ -28,7 +28,7 @@ fn asked(text: &str) -> ParsedQuestion {
         ("alternateName", texts(&["rose", "polo"])),
     ];
     let learnt = LearntProperties::of(stated.into_iter().map(property).collect(), &Vocabulary::shipped());
-    understood_with(text, &Finding, &learnt)
+    understood_with(text, &FINDING, &learnt)
 }
 
 /// The ends of the first range that a question limits.
@@ -169,7 +169,7 @@ fn of_somebody(text: &str) -> ParsedQuestion {
         ("educationalLevel", StatedValues::Texts(vec!["c1".to_owned(), "b2".to_owned()])),
     ];
     let learnt = LearntProperties::of(stated.into_iter().map(property).collect(), &Vocabulary::shipped());
-    understood_with(text, &Finding, &learnt)
+    understood_with(text, &FINDING, &learnt)
 }
 
 #[test]

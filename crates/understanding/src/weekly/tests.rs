@@ -1,5 +1,5 @@
 use super::*;
-use crate::tests::{Bare, Stating, understood};
+use crate::tests::{Bare, Numbered, Stating, understood};
 
 const EVENTS: Stating = Stating(&["startDate", "eventDays."]);
 const SHOPS: Stating = Stating(&["openingTimes.", "offers.price"]);
@@ -122,40 +122,11 @@ fn a_time_that_no_item_states_is_told() {
 
 #[test]
 fn a_part_of_the_day_in_front_of_a_noun_is_when_that_begins() {
-    use crate::filter::Filter;
-
     /// Events of which some begin at any time.
-    struct AtAnyTime;
-
-    impl crate::scope::QuestionScope for AtAnyTime {
-        fn has_number(&self, path: &str) -> bool {
-            path.starts_with("eventDays")
-        }
-        fn has_word(&self, _: &str, _: &str) -> bool {
-            false
-        }
-        fn has_value(&self, _: &str, _: &str) -> bool {
-            false
-        }
-        fn share(&self, path: &str) -> f64 {
-            f64::from(u8::from(self.has_number(path)))
-        }
-        fn quantile(&self, _: &str, _: f64) -> Option<f64> {
-            None
-        }
-        fn finds(&self, _: &str, _: &[Filter]) -> bool {
-            true
-        }
-        fn is_name(&self, _: &str) -> bool {
-            false
-        }
-        fn states(&self, _: &str) -> bool {
-            false
-        }
-    }
+    const AT_ANY_TIME: Numbered = Numbered { has_number: |path| path.starts_with("eventDays"), finds: |_, _| true };
 
     for text in ["evening classes", "morning yoga for two", "afternoon concerts in May"] {
-        let found = understood(text, &AtAnyTime);
+        let found = understood(text, &AT_ANY_TIME);
         let begins = found.filters.iter().any(|filter| filter.fields.contains(&EVENT_BEGINS.to_owned()));
         assert!(begins, "{text}: {found:?}");
     }
