@@ -180,14 +180,10 @@ async fn what_depends_on_who_asks_is_kept_by_no_cache() {
     }
 }
 
-#[tokio::test]
-async fn what_waits_for_a_server_is_not_sent_to_who_blocked_its_agent_meanwhile() {
-    let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
-    there.has("ann", "Person", &there.key);
-    let (service, letter) = letter(&here, &there, true, enabled());
-    let courier = FediverseCourier::new(Arc::new(OnceLock::from(service)), Arc::default());
+/// A post that waits for the server of a letter.
+fn waiting(letter: &Letter) -> Delivery {
     let (inbox, reader) = (letter.address.inbox.as_str(), letter.address.actor.as_str());
-    let waiting = json!({"agent": "chef", "inbox": inbox, "reader": reader, "activity": {"type": "Create"}});
+    let activity = json!({"agent": "chef", "inbox": inbox, "reader": reader, "activity": {"type": "Create"}});
     let webhook = Webhook {
         id: "1".to_owned(),
         protocol: crate::NAME.to_owned(),
@@ -195,9 +191,18 @@ async fn what_waits_for_a_server_is_not_sent_to_who_blocked_its_agent_meanwhile(
         secret: None,
         callback: false,
         retries: 1,
-        details: Map::from_iter([(POST.to_owned(), waiting)]),
+        details: Map::from_iter([(POST.to_owned(), activity)]),
     };
-    let delivery = Delivery { id: 1, webhook, task: None, attempts: 0 };
+    Delivery { id: 1, webhook, task: None, attempts: 0 }
+}
+
+#[tokio::test]
+async fn what_waits_for_a_server_is_not_sent_to_who_blocked_its_agent_meanwhile() {
+    let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
+    there.has("ann", "Person", &there.key);
+    let (service, letter) = letter(&here, &there, true, enabled());
+    let courier = FediverseCourier::new(Arc::new(OnceLock::from(service)), Arc::default());
+    let delivery = waiting(&letter);
     assert_eq!(courier.carry(&delivery).await, CarryOutcome::Delivered);
     let block = there.activity("ann", "Block", 1, &json!(CHEF));
     assert_eq!(here.post(&there, "ann", &block).await, StatusCode::ACCEPTED);
@@ -212,18 +217,7 @@ async fn a_server_that_wants_to_be_left_alone_is_not_tried_until_then() {
     there.full_for.store(7, Ordering::SeqCst);
     assert_eq!(answer(&service, &letter, "Soup.").await, CarryOutcome::Delivered, "it is queued");
     let courier = FediverseCourier::new(Arc::new(OnceLock::from(service)), Arc::default());
-    let (inbox, reader) = (letter.address.inbox.as_str(), letter.address.actor.as_str());
-    let waiting = json!({"agent": "chef", "inbox": inbox, "reader": reader, "activity": {"type": "Create"}});
-    let webhook = Webhook {
-        id: "1".to_owned(),
-        protocol: crate::NAME.to_owned(),
-        url: inbox.to_owned(),
-        secret: None,
-        callback: false,
-        retries: 1,
-        details: Map::from_iter([(POST.to_owned(), waiting)]),
-    };
-    let delivery = Delivery { id: 1, webhook, task: None, attempts: 0 };
+    let delivery = waiting(&letter);
     assert_eq!(courier.carry(&delivery).await, CarryOutcome::Wait(std::time::Duration::from_secs(7)));
     there.full_for.store(0, Ordering::SeqCst);
     assert_eq!(courier.carry(&delivery).await, CarryOutcome::Delivered);

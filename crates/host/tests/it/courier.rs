@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use forecourt_core::Clock;
 use forecourt_core::store::{Account, Delivery, Notification, Webhook};
-use forecourt_host::{CarryOutcome, Courier, Run};
+use forecourt_host::{CarryOutcome, Courier, Host, Run};
 use forecourt_testkit::ScriptedAgent;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -120,23 +120,24 @@ impl Courier for Divided {
     }
 }
 
+/// Queues a post to this address, due now.
+async fn notify(host: &Host, url: String) {
+    let (webhook, now) = (Webhook { url, ..webhook(9) }, host.clock().now());
+    let expires_at = now + Duration::from_secs(600);
+    host.notify(Notification { webhook, account: Account::HOST, due_at: now, expires_at }).await.unwrap();
+}
+
 #[tokio::test]
 async fn a_recipient_that_never_answers_keeps_nobody_else_waiting() {
     let (told, mut attempts) = mpsc::channel(16);
     let setup = Setup { courier: Some(Arc::new(Divided(told))), ..Setup::default() };
     let host = setup.host(ScriptedAgent::saying(["x"])).await;
-    let now = host.clock().now();
-    let notify = async |url: String| {
-        let webhook = Webhook { url, ..webhook(9) };
-        let expires_at = now + Duration::from_secs(600);
-        host.notify(Notification { webhook, account: Account::HOST, due_at: now, expires_at }).await.unwrap();
-    };
     // More than may be under way at once, and due before the others.
     for number in 0..20 {
-        notify(format!("https://dead.example/{number}")).await;
+        notify(&host, format!("https://dead.example/{number}")).await;
     }
     for number in 0..3 {
-        notify(format!("https://live.example/{number}")).await;
+        notify(&host, format!("https://live.example/{number}")).await;
         assert_eq!(attempts.recv().await, Some(format!("https://live.example/{number}")));
     }
 }
@@ -146,16 +147,10 @@ async fn a_recipient_with_more_than_may_wait_keeps_nobody_else_waiting_for_long(
     let (told, mut attempts) = mpsc::channel(16);
     let setup = Setup { courier: Some(Arc::new(Divided(told))), ..Setup::default() };
     let host = setup.host(ScriptedAgent::saying(["x"])).await;
-    let now = host.clock().now();
-    let notify = async |url: String| {
-        let webhook = Webhook { url, ..webhook(9) };
-        let expires_at = now + Duration::from_secs(600);
-        host.notify(Notification { webhook, account: Account::HOST, due_at: now, expires_at }).await.unwrap();
-    };
     for number in 0..200 {
-        notify(format!("https://dead.example/{number}")).await;
+        notify(&host, format!("https://dead.example/{number}")).await;
     }
-    notify("https://live.example/".to_owned()).await;
+    notify(&host, "https://live.example/".to_owned()).await;
     let since = tokio::time::Instant::now();
     assert_eq!(attempts.recv().await.as_deref(), Some("https://live.example/"));
     assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
